@@ -1,0 +1,1 @@
+"""Reproducibility pipeline for Saliency-Guided Hidden Associative Replay (SHARC)."""

@@ -1,0 +1,76 @@
+"""Files that are complete or absent: written under a temporary name, then renamed."""
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sharc.errors import UserError
+
+PARTIAL = ".partial-"
+_BLOCK = 1 << 20
+
+
+@contextmanager
+def write_atomically(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; rename it into place only if the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{PARTIAL}{uuid.uuid4().hex[:8]}-{path.name}")
+    try:
+        yield partial
+        with partial.open("rb") as handle:
+            os.fsync(
+                handle.fileno()
+            )  # a rename that outlives its data would be a whole-looking stub
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path`, whole or not at all."""
+    with write_atomically(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON that is the same bytes for the same content."""
+    write_text(path, json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read JSON, or say which file is damaged and what to do about it."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(
+            f"{path} does not exist: build it with `snakemake --cores 2 all`."
+        ) from None
+    except (ValueError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"{path} is damaged ({error}): delete it and run `snakemake --cores 2 all`."
+        ) from None
+
+
+def sha256_of(path: Path) -> str:
+    """The sha256 of a file's content, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as handle:
+        while block := handle.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def digest_of(content: Any) -> str:
+    """The sha256 of a JSON-able value, independent of the order of its keys."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def remove_partials(folder: Path) -> None:
+    """Delete what an interrupted writer left under its temporary name below `folder`."""
+    for leftover in folder.rglob(f"{PARTIAL}*"):
+        leftover.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""One graph behind two doors: Snakemake builds it, DVC versions it."""
