@@ -1,0 +1,1 @@
+"""From run records to statistics, tables, verdicts and claims: plain values, no plots."""

@@ -1,0 +1,78 @@
+"""How names of the grid are written for people; one table, read by tables, figures and report."""
+
+METHODS = {
+    "joint": "JOINT",
+    "sgd": "SGD",
+    "gem": "GEM",
+    "agem": "A-GEM",
+    "er": "ER",
+    "mer": "MER",
+    "derpp": "DER++",
+    "clser": "CLS-ER",
+}
+DATASETS = {
+    "cifar10": "S-CIFAR-10",
+    "cifar100": "S-CIFAR-100",
+    "mini_imagenet": "S-Mini-ImgNet",
+    "tiny_imagenet": "S-Tiny-ImgNet",
+    "digits": "S-Digits",
+}
+MEMORIES = {
+    "bayes_pcn": "BayesPCN",
+    "modern_hopfield": "modern Hopfield",
+    "hopfield": "classical Hopfield",
+    "pcn": "PCN",
+    "none": "none (zeros)",
+    "mean": "class mean",
+    "oracle": "oracle",
+}
+SCENARIOS = {"task_il": "Task-IL", "class_il": "Class-IL"}
+
+# The tables' third column is titled S-Mini-ImgNet, but by its JOINT rows (ACC - BWT is the chance
+# level 1/20) it is Tiny-ImageNet in 10 tasks of 20 classes; both data sets are set beside it.
+PAPER_COLUMN = {
+    "cifar10": "cifar10",
+    "cifar100": "cifar100",
+    "mini_imagenet": "mini_imagenet",
+    "tiny_imagenet": "mini_imagenet",
+}
+THIRD_COLUMN_NOTE = (
+    "The paper's third column is titled S-Mini-ImgNet, but its JOINT rows have ACC - BWT = 4.93 in "
+    "Task-IL, the chance level of 20 classes per task: by arithmetic it is Tiny-ImageNet in 10 "
+    "tasks of 20 classes, not mini-ImageNet in 20 tasks of 5. Read that comparison with care."
+)
+
+NAIVE = ("joint", "sgd")
+REHEARSAL = ("er", "mer", "derpp", "clser")
+CONSTRAINED = ("gem", "agem")
+MINUS = "\N{MINUS SIGN}"
+
+
+def method(name: str) -> str:
+    """The method as the paper writes it; an unknown one keeps its own name."""
+    return METHODS.get(name, name)
+
+
+def dataset(name: str) -> str:
+    """The data set as the paper's table heads write it."""
+    return DATASETS.get(name, name)
+
+
+def memory(name: str) -> str:
+    """The associative memory in words."""
+    return MEMORIES.get(name, name)
+
+
+def scenario(name: str) -> str:
+    """Task-IL or Class-IL."""
+    return SCENARIOS.get(name, name)
+
+
+def variant(memory_name: str, theta: float) -> str:
+    """The path segment of a SHARC variant, `bayes_pcn-t0.8`."""
+    return f"{memory_name}-t{theta:g}"
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A difference with its sign, typographic minus: `+1.20`, `−0.30`."""
+    return f"{value:+.{digits}f}".replace("-", MINUS)

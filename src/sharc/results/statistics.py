@@ -1,0 +1,129 @@
+"""n, mean, standard deviation and bootstrap intervals over seeds, and directions over cells.
+
+With five seeds the plain percentile bootstrap is too narrow (its nominal 95 % covers near 82 %).
+We therefore widen its level as Hesterberg (2015, section 4.2) proposes: the tail probability is
+Phi(-t sqrt(n / (n - 1))) with t Student's quantile for n - 1 degrees of freedom. For five seeds
+that makes a gain decided, in effect, only when all five seeds agree on its sign.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import stats
+
+LEVEL = 0.95
+RESAMPLES = 9999
+SEED = 20231103  # any fixed number: the same runs must give the same interval
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds with its spread and interval; sd and interval are NaN for n < 2."""
+
+    n: int
+    mean: float = NAN
+    sd: float = NAN
+    low: float = NAN
+    high: float = NAN
+
+    @property
+    def direction(self) -> str:
+        """`up` or `down` if the interval excludes zero, else `undecided`."""
+        if self.low > 0:
+            return "up"
+        return "down" if self.high < 0 else "undecided"
+
+
+@lru_cache(maxsize=64)
+def expanded_level(n: int, level: float = LEVEL) -> float:
+    """The percentile level that covers about `level` for `n` values (Hesterberg 2015)."""
+    t = stats.t.ppf(0.5 + level / 2, n - 1)
+    return float(1 - 2 * stats.norm.cdf(-t * np.sqrt(n / (n - 1))))
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """n, mean, sd (ddof 1) and bootstrap interval of the finite `values`."""
+    kept = np.asarray([value for value in values if np.isfinite(value)], dtype=float)
+    n = len(kept)
+    if n == 0:
+        return Estimate(0)
+    mean = float(kept.mean())
+    if n == 1:
+        return Estimate(1, mean)
+    low, high = _interval(tuple(kept))
+    return Estimate(n, mean, float(kept.std(ddof=1)), low, high)
+
+
+@lru_cache(maxsize=4096)
+def _interval(values: tuple[float, ...]) -> tuple[float, float]:
+    if max(values) - min(values) < 1e-12:  # every resample has the same mean
+        return values[0], values[0]
+    result = stats.bootstrap(
+        (np.asarray(values),),
+        np.mean,
+        n_resamples=RESAMPLES,
+        confidence_level=expanded_level(len(values)),
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    )
+    interval = result.confidence_interval
+    return float(interval.low), float(interval.high)
+
+
+def paired(plus: Mapping[int, float], base: Mapping[int, float]) -> list[float]:
+    """Differences plus - base of the seeds both have: same seed, same data order, same init."""
+    seeds = [seed for seed in sorted(plus) if seed in base]
+    differences = [plus[seed] - base[seed] for seed in seeds]
+    return [difference for difference in differences if np.isfinite(difference)]
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Several cells' gains as one: how many point where, and the mean over cells per seed."""
+
+    cells: int
+    positive: int
+    improved: int
+    worsened: int
+    sign_p: float
+    gain: Estimate
+
+
+def pooled(gains: Sequence[Mapping[int, float]]) -> Pooled:
+    """Pool cells (each a map seed -> paired gain).
+
+    Cells share seeds, hence data orders, so they are not independent: the interval resamples
+    seeds, not cells. The two-sided sign test over cells ignores that and is a description only.
+    """
+    estimates = [estimate(list(gain.values())) for gain in gains]
+    used = [found for found in estimates if found.n]
+    positive = sum(found.mean > 0 for found in used)
+    return Pooled(
+        cells=len(used),
+        positive=positive,
+        improved=sum(found.direction == "up" for found in used),
+        worsened=sum(found.direction == "down" for found in used),
+        sign_p=float(stats.binomtest(positive, len(used)).pvalue) if used else NAN,
+        gain=estimate(mean_by_seed(gains)),
+    )
+
+
+def mean_by_seed(gains: Sequence[Mapping[int, float]]) -> list[float]:
+    """Per seed that every cell has: the mean over cells, in order of the seeds."""
+    filled = [gain for gain in gains if gain]
+    if not filled:
+        return []
+    shared = set.intersection(*(set(gain) for gain in filled))
+    return [float(np.mean([gain[seed] for gain in filled])) for seed in sorted(shared)]
+
+
+def from_summary(mean: float, sd: float, n: int) -> Estimate:
+    """The interval of a difference known only by its mean, standard error base `sd` and n.
+
+    Used on the paper's printed numbers, which give no single runs: Student's t.
+    """
+    half = float(stats.t.ppf(0.5 + LEVEL / 2, 2 * (n - 1)) * sd / np.sqrt(n))
+    return Estimate(n, mean, sd, mean - half, mean + half)
