@@ -1,0 +1,83 @@
+"""A sequence of tasks as cached features: what every run of a data set trains and tests on."""
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from sharc.errors import UserError
+
+
+class Maps(Protocol):
+    """Lazily read feature maps of the training images."""
+
+    def rows(self, index: Tensor) -> Tensor:
+        """Maps of the training images `index` [n], as float32 [n, H, W, K]."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Pooled features and the tasks that index into them.
+
+    x: [N, D], or [V, N, D] when each training image was cached in V augmented views.
+    """
+
+    x: Tensor
+    y: Tensor  # [N] int64
+    train_tasks: list[Tensor]  # per task, indices into x
+    test_x: Tensor  # [N_test, D]
+    test_y: Tensor
+    test_tasks: list[Tensor]
+    classes: list[list[int]]  # per task
+    n_classes: int
+    maps: Maps | None = None
+    map_size: tuple[int, int] = (1, 1)  # (H, W); a pooled row is the mean of its map over both
+    name: str = "stream"
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks T."""
+        return len(self.train_tasks)
+
+    @property
+    def n_features(self) -> int:
+        """Length D of a pooled row, the number of channels K of a map."""
+        return self.x.shape[-1]
+
+    @property
+    def n_views(self) -> int:
+        """Number of cached views V of each training image."""
+        return self.x.shape[0] if self.x.ndim == 3 else 1
+
+    def view_of(self, seed: int) -> int:
+        """The one view a run trains on: with one epoch an image is seen exactly once."""
+        return seed % self.n_views
+
+    def features_of(self, seed: int) -> Tensor:
+        """Training features [N, D] as the run with this seed sees them."""
+        return self.x[self.view_of(seed)] if self.x.ndim == 3 else self.x
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> "Stream":
+        """The same stream on a device; labels and indices stay integers."""
+        return replace(
+            self,
+            x=self.x.to(device, dtype),
+            test_x=self.test_x.to(device, dtype),
+            y=self.y.to(device),
+            test_y=self.test_y.to(device),
+            train_tasks=[index.to(device) for index in self.train_tasks],
+            test_tasks=[index.to(device) for index in self.test_tasks],
+        )
+
+    def check_finite(self) -> None:
+        """Stop before a NaN or an infinity spreads through every weight."""
+        for part, features in (("training", self.x), ("test", self.test_x)):
+            finite = torch.isfinite(features.reshape(-1, self.n_features)).all(dim=1)
+            if not bool(finite.all()):
+                row = int((~finite).nonzero()[0]) % features.shape[-2]
+                raise UserError(
+                    f"data set {self.name!r}: {part} features, row {row}, hold NaN or infinity"
+                    f" ({int((~finite).sum())} such rows): delete these features and extract"
+                    " them again."
+                )
