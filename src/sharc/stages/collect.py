@@ -7,13 +7,14 @@ import pandas as pd
 
 from sharc.artifacts.files import write_json, write_text
 from sharc.errors import UserError
-from sharc.results import records, rows, summary
+from sharc.results import records as run_records
+from sharc.results import rows, summary
 
 JOINT_BWT = ("not_applicable", "untrained_reference")
 
 
 def build(
-    record_paths: list[Path], expected: list[dict[str, Any]], out: Path, *, joint_bwt: str
+    records: list[Path], expected: list[dict[str, Any]], out: Path, *, joint_bwt: str
 ) -> None:
     """Write runs, curves, recall, heads, summary (.csv), provenance.json and metrics.json.
 
@@ -22,7 +23,7 @@ def build(
     """
     if joint_bwt not in JOINT_BWT:
         raise UserError(f"joint_bwt is {joint_bwt!r}: legal are {', '.join(JOINT_BWT)}.")
-    runs = records.load(record_paths, expected)
+    runs = run_records.load(records, expected)
     tidy = rows.runs(runs, joint_bwt)
     cells = summary.summarise(tidy)
     _write(out / "runs.csv", tidy)

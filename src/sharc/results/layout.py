@@ -1,0 +1,91 @@
+"""The paper's table layout as data: which rows, which columns, which variant is the "+"."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from sharc.errors import UserError
+from sharc.results import labels
+
+SCENARIOS = ("task_il", "class_il")
+GROUPS = ("main", "appendix")
+_NEEDED = ("main", "appendix", "datasets", "methods", "theta", "memory")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: JOINT and SGD have no buffer."""
+
+    method: str
+    plus: bool
+    buffer: int
+
+    @property
+    def label(self) -> str:
+        """`ER`, or `ER+` with SHARC."""
+        return labels.method(self.method) + ("+" if self.plus else "")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Buffers, data sets and methods to show; `theta` fixes the "+" variant per scenario."""
+
+    main: tuple[int, ...]
+    appendix: tuple[int, ...]
+    datasets: tuple[str, ...]
+    methods: tuple[str, ...]
+    theta: dict[str, float]
+    memory: str
+    backbone: str | None = None
+
+    @classmethod
+    def of(cls, layout: dict[str, Any]) -> "Layout":
+        """From the plain mapping a workflow passes, checked."""
+        absent = [name for name in _NEEDED if name not in layout]
+        absent += [f"theta.{name}" for name in SCENARIOS if name not in layout.get("theta", {})]
+        if absent:
+            raise UserError(f"the tables' layout lacks {', '.join(absent)}: see params.yaml.")
+        listed = {name: tuple(layout[name]) for name in _NEEDED[:4]}
+        return cls(
+            **listed,
+            theta={name: float(layout["theta"][name]) for name in SCENARIOS},
+            memory=layout["memory"],
+            backbone=layout.get("backbone"),
+        )
+
+    def variant(self, scenario: str, *, plus: bool) -> str:
+        """`dense`, or the one SHARC variant that stands in this scenario's tables."""
+        return labels.variant(self.memory, self.theta[scenario]) if plus else "dense"
+
+    @property
+    def buffers(self) -> tuple[int, ...]:
+        """Every buffer size of the tables, ascending."""
+        return tuple(sorted({*self.main, *self.appendix}))
+
+    def backbone_of(self, frame: pd.DataFrame, dataset: str) -> str | None:
+        """The backbone whose runs are shown for `dataset`; several need a choice."""
+        found = sorted(frame.loc[frame["dataset"] == dataset, "backbone"].unique())
+        if self.backbone is not None:
+            return self.backbone
+        if len(found) > 1:
+            raise UserError(
+                f"{dataset} has runs on several backbones ({', '.join(found)}): "
+                "name one as `backbone` of the tables' layout."
+            )
+        return found[0] if found else None
+
+    def plus_methods(self) -> list[str]:
+        """The methods that have a "+" form, in the order of the rows."""
+        return [name for name in self.methods if name not in labels.NAIVE]
+
+    def rows(self, buffers: Sequence[int]) -> list[Row]:
+        """JOINT and SGD first, then per buffer every method with its "+" below it."""
+        naive = [Row(name, False, 0) for name in labels.NAIVE if name in self.methods]
+        return naive + [
+            Row(name, plus, buffer)
+            for buffer in buffers
+            for name in self.plus_methods()
+            for plus in (False, True)
+        ]

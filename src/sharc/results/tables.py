@@ -1,0 +1,98 @@
+"""Cells of the paper-style tables, with our numbers, before any markup."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sharc.results.frames import Results
+from sharc.results.layout import Layout, Row
+from sharc.results.rows import cell_name
+from sharc.results.statistics import Estimate
+from sharc.results.verdicts import direction
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One data set's part of a row: ACC and BWT over seeds, and the gain over the base."""
+
+    name: str  # the cell's name in provenance.json; empty if the suite has no such cell
+    n: int = 0
+    n_missing: int = 0
+    acc: Estimate = Estimate(0)
+    bwt: Estimate = Estimate(0)
+    gain: Estimate | None = None
+
+    @property
+    def verdict(self) -> str:
+        """improves, worsens, undecided; empty for a base row."""
+        return direction(self.gain)
+
+    def text(self, metric: str) -> str:
+        """`88.44 ± 1.11`; what is missing is said."""
+        if not self.name:
+            return "-"
+        if self.n == 0:
+            return "missing"
+        found: Estimate = getattr(self, metric)
+        if np.isnan(found.mean):
+            return "n/a"
+        text = f"{found.mean:.2f}" + ("" if np.isnan(found.sd) else f" ± {found.sd:.2f}")
+        return f"{text} (n={self.n})" if self.n_missing else text
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: scenario, group of buffers, rows, and per row one cell per data set."""
+
+    scenario: str
+    group: str
+    datasets: tuple[str, ...]
+    rows: list[tuple[Row, list[Cell]]]
+
+    @property
+    def name(self) -> str:
+        """File name without ending: `task_il_main`."""
+        return f"{self.scenario}_{self.group}"
+
+
+def cell(results: Results, layout: Layout, scenario: str, dataset: str, row: Row) -> Cell:
+    """Our cell for one row and data set, empty if this suite does not have it."""
+    summary = results.summary
+    backbone = layout.backbone_of(summary, dataset)
+    found = summary[
+        (summary["dataset"] == dataset)
+        & (summary["backbone"] == backbone)
+        & (summary["method"] == row.method)
+        & (summary["variant"] == layout.variant(scenario, plus=row.plus))
+        & (summary["buffer"] == row.buffer)
+        & (summary["scenario"] == scenario)
+    ]
+    if found.empty:
+        return Cell("")
+    line = found.iloc[0]
+    return Cell(
+        cell_name(line),
+        int(line["n"]),
+        int(line["n_missing"]),
+        _estimate(line, "acc", int(line["n"])),
+        _estimate(line, "bwt", int(line["n"])),
+        _estimate(line, "gain", int(line["gain_n"])) if row.plus else None,
+    )
+
+
+def _estimate(line: Any, name: str, n: int) -> Estimate:
+    values = [float(line.get(f"{name}_{part}", np.nan)) for part in ("mean", "sd", "low", "high")]
+    return Estimate(n, *values)
+
+
+def table(
+    results: Results, layout: Layout, scenario: str, group: str, buffers: Sequence[int]
+) -> Table:
+    """All cells of one table."""
+    rows = [
+        (row, [cell(results, layout, scenario, name, row) for name in layout.datasets])
+        for row in layout.rows(buffers)
+    ]
+    return Table(scenario, group, layout.datasets, rows)

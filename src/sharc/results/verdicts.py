@@ -1,0 +1,36 @@
+"""Words for directions and claims; one spelling for tables, figures and report."""
+
+from sharc.results.statistics import Estimate
+
+IMPROVES, WORSENS, UNDECIDED = "improves", "worsens", "undecided"
+REPRODUCED, NOT_REPRODUCED, NOT_TESTED = "reproduced", "not reproduced", "not tested by this suite"
+ARROWS = {
+    IMPROVES: "\N{UPWARDS ARROW}",
+    WORSENS: "\N{DOWNWARDS ARROW}",
+    UNDECIDED: "\N{ALMOST EQUAL TO}",
+}
+
+
+def direction(gain: Estimate | None) -> str:
+    """The "+" against its base, decided only if the paired interval excludes zero."""
+    if gain is None or gain.n == 0:
+        return ""
+    return {"up": IMPROVES, "down": WORSENS, "undecided": UNDECIDED}[gain.direction]
+
+
+def printed_direction(gain: Estimate | None) -> str:
+    """The direction the paper's printed means show, whatever their spread."""
+    if gain is None:
+        return ""
+    if gain.mean == 0:
+        return UNDECIDED
+    return IMPROVES if gain.mean > 0 else WORSENS
+
+
+def agreement(ours: str, paper: str) -> str:
+    """Does our decided direction match the printed one?"""
+    if not ours or not paper:
+        return ""
+    if UNDECIDED in (ours, paper):
+        return UNDECIDED
+    return "agrees" if ours == paper else "contradicts"
