@@ -1,0 +1,1 @@
+"""Frozen backbones: each gives a map K×H×W of a normalised image batch."""

@@ -1,0 +1,1 @@
+"""Feature maps of a frozen backbone: computed once, cached in chunks, read lazily."""

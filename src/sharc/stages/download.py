@@ -1,0 +1,104 @@
+"""Stage download: source -> data/raw/<dataset>, every item verified before a file is written."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sharc.artifacts.files import write_json
+from sharc.datasets.base import SOURCES, Dataset, Expected, Place
+from sharc.datasets.raw import SPLITS, Split, content_digest, item_digests, write_split
+from sharc.errors import UserError, unknown
+
+
+def build(
+    dataset: Dataset,
+    out: Path,
+    *,
+    sources: Sequence[str],
+    mirror: Path | None,
+    options: Mapping[str, Any],
+) -> None:
+    """Write train.safetensors, test.safetensors and meta.json from the first source that works."""
+    for source in sources:
+        if source not in SOURCES:
+            raise UserError(unknown("source", source, SOURCES))
+    place = Place(out.parent.parent / ".downloads" / dataset.name, mirror, options)
+    splits, digests = _first_that_works(dataset, sources, place)
+    for name in SPLITS:
+        write_split(out / f"{name}.safetensors", splits[name], digests[name])
+    write_json(out / "meta.json", _meta(dataset, splits, digests))
+
+
+def _first_that_works(
+    dataset: Dataset, sources: Sequence[str], place: Place
+) -> tuple[dict[str, Split], dict[str, list[bytes]]]:
+    """Splits and item digests of the first source whose content is right."""
+    reasons = []
+    for source in sources:
+        try:
+            splits = dataset.read(source, place)
+            return splits, _verified(dataset, splits, dataset.expected(place.options))
+        except UserError as error:
+            reasons.append((source, str(error)))
+    lines = []
+    for source, reason in reasons:
+        lines.append(f"  {source}: {reason}")
+        if source in dataset.sources:
+            lines.append(f"    by hand: {dataset.manual_step(source, place)}")
+    raise UserError(f"no source of {dataset.name} works:\n" + "\n".join(lines))
+
+
+def _verified(
+    dataset: Dataset, splits: Mapping[str, Split], expected: Mapping[str, Expected]
+) -> dict[str, list[bytes]]:
+    """Item digests per split, once shapes, counts and content are what they must be."""
+    digests = {}
+    for name in SPLITS:
+        _check_shape(dataset, name, splits[name], expected[name])
+        digests[name] = item_digests(splits[name])
+        found, right = content_digest(digests[name]), expected[name].digest
+        if right is not None and found != right:
+            raise UserError(
+                f"the {name} images are not the right ones: digest {found}, not {right}"
+            )
+    return digests
+
+
+def _check_shape(dataset: Dataset, name: str, split: Split, expected: Expected) -> None:
+    """Refuse other sizes, other labels, and a class with too few or too many images."""
+    side, n_classes = dataset.side, dataset.n_classes
+    if split.images.shape[1:] != (side, side, 3):
+        raise UserError(f"{name} images are {split.images.shape[1:]}, not {(side, side, 3)}")
+    labels = np.asarray(split.labels)
+    if len(labels) and (labels.min() < 0 or labels.max() >= n_classes):
+        raise UserError(f"{name} labels leave 0..{n_classes - 1}")
+    counts = np.bincount(labels, minlength=n_classes)
+    poorest = int(counts.argmin())
+    if counts.sum() != expected.items:
+        raise UserError(
+            f"{expected.items} {name} images expected, {counts.sum()} found; class "
+            f"{dataset.class_names[poorest]!r} has the fewest: {counts[poorest]}"
+        )
+
+
+def _meta(
+    dataset: Dataset, splits: Mapping[str, Split], digests: Mapping[str, list[bytes]]
+) -> dict[str, Any]:
+    """What a reader needs to know; nothing about the source, so that all sources agree."""
+    return {
+        "dataset": dataset.name,
+        "classes": list(dataset.class_names),
+        "side": dataset.side,
+        "mean": list(dataset.mean),
+        "std": list(dataset.std),
+        "splits": {
+            name: {
+                "items": len(splits[name].labels),
+                "per_class": np.bincount(splits[name].labels, minlength=dataset.n_classes).tolist(),
+                "digest": content_digest(digests[name]),
+            }
+            for name in SPLITS
+        },
+    }
