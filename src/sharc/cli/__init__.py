@@ -1,0 +1,124 @@
+"""The command `sharc`: look before a build, look into what it made, keep DVC in step."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sharc.errors import UserError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="""Reproduce *Saliency-Guided Hidden Associative Replay*, table by table.
+
+    The pipeline itself is run by `snakemake --cores 8 all` or `dvc repro`. This command looks at
+    it from outside:
+
+      sharc validate                     is params.yaml right?
+
+      sharc grid                         what would be built, what is cached, and why
+
+      sharc inspect outputs/runs/...     what is in an artifact
+
+      sharc trace er task_il 200         where a number in a table comes from
+    """,
+)
+Suite = Annotated[
+    str | None, typer.Option(help="Look at this suite instead of the one in params.yaml.")
+]
+
+
+@app.command()
+def validate(suite: Suite = None) -> None:
+    """Check params.yaml and say what the chosen suite would build."""
+    from sharc.config import load_params
+    from sharc.grid import cells
+
+    params = load_params(suite=suite)
+    members = cells(params)
+    print(
+        f"params.yaml is valid. Suite {params.suite!r}: {len(members)} cells x "
+        f"{len(params.chosen.seeds)} seeds = {len(members) * len(params.chosen.seeds)} runs on "
+        f"{', '.join(params.chosen.datasets)}."
+    )
+
+
+@app.command()
+def grid(
+    suite: Suite = None,
+    all_units: Annotated[bool, typer.Option("--all", help="List current units too.")] = False,
+) -> None:
+    """Show the graph as a table: what is cached, what would run, and why."""
+    from sharc.cli.grid import show_grid
+
+    show_grid(suite, all_units)
+
+
+@app.command()
+def inspect(
+    path: Annotated[
+        Path, typer.Argument(help="A run record, or a folder of raw data, features...")
+    ],
+    picture: Annotated[
+        Path | None, typer.Option(help="Write recalled maps beside the originals to this PNG.")
+    ] = None,
+) -> None:
+    """Print what an artifact holds: shapes, counts, accuracy, ledger, digest, provenance."""
+    from sharc.cli.inspect import inspect_artifact
+
+    inspect_artifact(path, picture)
+
+
+@app.command()
+def trace(
+    method: Annotated[str, typer.Argument(help="For example er, or er+ for its SHARC form.")],
+    scenario: Annotated[str, typer.Argument(help="task_il or class_il.")],
+    buffer: Annotated[int, typer.Argument(help="Buffer size; 0 for sgd and joint.")],
+    dataset: Annotated[str | None, typer.Option(help="Default: the suite's first.")] = None,
+    suite: Suite = None,
+) -> None:
+    """Follow a cell of a table back to its runs, parameters, commit and data digest."""
+    from sharc.cli.trace import trace_cell
+
+    trace_cell(method, scenario, buffer, dataset, suite)
+
+
+@app.command("dvc-yaml")
+def write_dvc_yaml() -> None:
+    """Write dvc.yaml anew from the graph (needed after a module imports another one)."""
+    from sharc.artifacts.files import write_text
+    from sharc.workflow import dvc_yaml
+
+    write_text(dvc_yaml.PLACE, dvc_yaml.text())
+
+
+@app.command()
+def record() -> None:
+    """Tell DVC what Snakemake built (Snakemake does it itself after a successful build)."""
+    from sharc.config import load_params
+    from sharc.workflow.families import build_graph
+    from sharc.workflow.record import record as record_graph
+
+    record_graph(build_graph(load_params()))
+
+
+@app.command(hidden=True)
+def settle(family: str) -> None:
+    """Second half of a DVC stage: verify a family's artifacts, put strangers aside."""
+    from sharc.config import load_params
+    from sharc.workflow.families import build_graph
+    from sharc.workflow.settle import settle as settle_family
+
+    settle_family(build_graph(load_params()), family)
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one message and exit code 2."""
+    try:
+        app()
+    except UserError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,77 @@
+"""The grid of a suite: which runs there are, before any of them is made."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sharc.config import Params
+from sharc.registry import WITHOUT_MEMORY
+
+DENSE = "dense"
+
+
+@dataclass(frozen=True, order=True)
+class Variant:
+    """How a method's memory is kept: whole, or masked at `theta` and recalled by `memory`."""
+
+    memory: str | None = None
+    theta: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The path segment: `dense`, or for example `bayes_pcn-t0.8`."""
+        return DENSE if self.memory is None else f"{self.memory}-t{self.theta:g}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table: everything but the seed."""
+
+    dataset: str
+    backbone: str
+    method: str
+    variant: Variant
+    buffer: int
+
+
+def cells(params: Params) -> list[Cell]:
+    """Every cell that the tables and figures of the chosen suite need, each once."""
+    return list(dict.fromkeys([*_table_cells(params), *_figure_cells(params)]))
+
+
+def _table_cells(params: Params) -> Iterator[Cell]:
+    suite = params.chosen
+    plus = [Variant(params.sharc.memory, theta) for theta in sorted(table_thetas(params))]
+    for dataset in suite.datasets:
+        for method in suite.methods:
+            if method in WITHOUT_MEMORY:
+                yield Cell(dataset, suite.backbone, method, Variant(), 0)
+                continue
+            for variant in [Variant(), *plus]:
+                for buffer in [*suite.buffers, *suite.appendix_buffers]:
+                    yield Cell(dataset, suite.backbone, method, variant, buffer)
+
+
+def _figure_cells(params: Params) -> Iterator[Cell]:
+    suite = params.chosen
+    if suite.memories:
+        for method in suite.memories.methods:
+            for name in [*suite.memories.names, params.sharc.memory]:
+                for theta in sorted(table_thetas(params)):
+                    variant = Variant(name, theta)
+                    yield _figure_cell(params, suite.memories.dataset, method, variant)
+    if suite.thetas:
+        for method in suite.thetas.methods:
+            for theta in suite.thetas.values:
+                variant = Variant(params.sharc.memory, theta)
+                yield _figure_cell(params, suite.thetas.dataset, method, variant)
+
+
+def _figure_cell(params: Params, dataset: str, method: str, variant: Variant) -> Cell:
+    figure = params.chosen.memories or params.chosen.thetas
+    buffer = figure.buffer if figure else params.chosen.buffers[0]
+    return Cell(dataset, params.chosen.backbone, method, variant, buffer)
+
+
+def table_thetas(params: Params) -> set[float]:
+    """The shares of dropped channels in the tables: one per scenario."""
+    return {params.sharc.theta.task_il, params.sharc.theta.class_il}

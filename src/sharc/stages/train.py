@@ -1,0 +1,146 @@
+"""Stage train: cached features + one method -> accuracy on every task after every task.
+
+One process trains all runs of a method and memory; the runs of a cell, which differ in their
+seed, advance together. A record is written as soon as its cell is done, so an interrupted
+unit goes on with the first cell that is missing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from sharc.artifacts.files import digest_of, read_json, write_json
+from sharc.buffers.dense import DenseBuffer
+from sharc.engine.runs import Accuracies, RunResult, RunSpec
+from sharc.engine.stream import Stream
+from sharc.engine.train import MakeBuffer, train
+from sharc.errors import UserError
+from sharc.features.cache import FeatureCache
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A record to be made: where it goes, what it is of, and the key that says it is current."""
+
+    path: Path
+    key: str
+    identity: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is trained: a strategy, its options, and how the memory of a stack is made."""
+
+    strategy: Any
+    options: Mapping[str, Any]
+    make_buffer: MakeBuffer = DenseBuffer
+
+
+def build(features: Path, split: Path, wanted: Sequence[Wanted], method: Method) -> dict[str, str]:
+    """Make every record that is not current; return the failed ones with their messages."""
+    torch.set_num_threads(1)  # one thread keeps a stacked run's bits equal to the lone run's
+    torch.set_flush_denormal(True)
+    missing = [record for record in wanted if not is_current(record)]
+    if missing:
+        stream = load_stream(features, split)
+        for cell in tqdm(_by_cell(missing), desc=features.parent.name, disable=None):
+            _train_cell(stream, cell, method)
+    records = {record.path: read_json(record.path) for record in wanted}
+    return {
+        str(path): content["message"]
+        for path, content in records.items()
+        if content["status"] != "ok"
+    }
+
+
+def is_current(wanted: Wanted) -> bool:
+    """Whether the record exists, is unaltered, went well, and was made under the same key."""
+    if not wanted.path.is_file():
+        return False
+    try:
+        content = read_json(wanted.path)
+        own = content.pop("sha256")
+    except (UserError, KeyError, AttributeError, TypeError):
+        return False
+    return bool(
+        content.get("key") == wanted.key
+        and content.get("status") == "ok"
+        and own == digest_of(content)
+    )
+
+
+def load_stream(features: Path, split: Path) -> Stream:
+    """The cached features of a data set, laid out as its split says."""
+    cache, layout = FeatureCache(features), read_json(split)
+    tasks = layout["tasks"]
+    stream = Stream(
+        x=cache.train_pooled(),
+        y=cache.train_labels,
+        train_tasks=[torch.tensor(task["train"]) for task in tasks],
+        test_x=cache.test_pooled(),
+        test_y=cache.test_labels,
+        test_tasks=[torch.tensor(task["test"]) for task in tasks],
+        classes=[task["classes"] for task in tasks],
+        n_classes=sum(len(task["classes"]) for task in tasks),
+        maps=cache,
+        map_size=cache.map_size,
+        name=features.parent.name,
+    )
+    stream.check_finite()
+    return stream
+
+
+def _by_cell(records: Sequence[Wanted]) -> list[list[Wanted]]:
+    cells: dict[tuple[Any, ...], list[Wanted]] = {}
+    for record in records:
+        same = (record.identity["variant"], record.identity["buffer"])
+        cells.setdefault(same, []).append(record)
+    return list(cells.values())
+
+
+def _train_cell(stream: Stream, cell: Sequence[Wanted], method: Method) -> None:
+    specs = [
+        RunSpec(seed=i["seed"], buffer=i["buffer"], variant=i["theta"])
+        for i in (record.identity for record in cell)
+    ]
+    results = train(stream, specs, method.strategy, method.options, method.make_buffer)
+    for record, result in zip(cell, results, strict=True):
+        content = _content(record, result, stream, method.options)
+        write_json(record.path, content | {"sha256": digest_of(content)})
+
+
+def _content(
+    record: Wanted, result: RunResult, stream: Stream, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        **record.identity,
+        "schema": SCHEMA,
+        "key": record.key,
+        "status": result.status,
+        "message": result.message,
+        "tasks": stream.n_tasks,
+        "classes": stream.n_classes,
+        "accuracy": _matrices(result.accuracy),
+        "untrained": result.untrained,
+        "heads": {name: _matrices(head) for name, head in result.heads.items()},
+        "ledger": result.ledger,
+        "recall": result.recall,
+        "params": dict(options),
+    }
+
+
+def _matrices(accuracies: Accuracies) -> dict[str, list[list[float | None]]]:
+    return {
+        scenario: [[None if np.isnan(x) else float(x) for x in row] for row in matrix]
+        for scenario, matrix in (
+            ("class_il", accuracies.class_il),
+            ("task_il", accuracies.task_il),
+        )
+    }

@@ -1,0 +1,185 @@
+"""The families of the graph, from source to report, and the units of each."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from sharc.config import Params
+from sharc.grid import DENSE, Cell, cells
+from sharc.registry import module_of
+from sharc.workflow.train_params import train_params
+from sharc.workflow.units import Graph, Unit
+
+PAPER = ("data/paper/results.csv",)
+CLAIMS = ("data/paper/claims.yaml",)
+
+
+def build_graph(params: Params) -> Graph:
+    """Every unit of the chosen suite."""
+    return Graph(unit for units in FAMILIES.values() for unit in units(params))
+
+
+def _download(params: Params) -> Iterator[Unit]:
+    for name in _datasets(params):
+        folder = Path("data/raw") / name
+        modules = ("sharc.stages.download", module_of("dataset", name))
+        content = {"train_per_class": params.datasets[name].train_per_class}
+        yield Unit("download", name, folder, folder / "receipt.json", (), content, modules)
+
+
+def _split(params: Params) -> Iterator[Unit]:
+    for name in params.chosen.datasets:
+        folder = Path("data/splits")
+        yield Unit(
+            family="split",
+            name=name,
+            folder=folder,
+            receipt=folder / f"{name}.receipt.json",
+            needs=(f"download:{name}",),
+            params={
+                "tasks": params.datasets[name].tasks,
+                "class_order": params.data.class_order,
+                "validation_share": params.data.validation_share,
+            },
+            modules=("sharc.stages.split",),
+        )
+
+
+def _features(params: Params) -> Iterator[Unit]:
+    backbone = params.chosen.backbone
+    for name in params.chosen.datasets:
+        folder = Path("outputs/features") / name / backbone
+        yield Unit(
+            family="features",
+            name=f"{name}/{backbone}",
+            folder=folder,
+            receipt=folder / "receipt.json",
+            needs=(f"download:{name}",),
+            params=params.features.model_dump(exclude={"batch", "device"}),
+            modules=("sharc.stages.features", module_of("backbone", backbone)),
+        )
+
+
+def _train(params: Params) -> Iterator[Unit]:
+    groups: dict[tuple[str, str, str, str], list[Cell]] = {}
+    for cell in cells(params):
+        kept_as = cell.variant.memory or DENSE
+        groups.setdefault((cell.dataset, cell.backbone, cell.method, kept_as), []).append(cell)
+    for (dataset, backbone, method, kept_as), members in groups.items():
+        folder = Path("outputs/runs") / dataset / backbone / method
+        modules = ["sharc.stages.train", module_of("method", method)]
+        if kept_as != DENSE:
+            modules += ["sharc.buffers.associative", module_of("memory", kept_as)]
+        yield Unit(
+            family="train",
+            name="/".join((dataset, backbone, method, kept_as)),
+            folder=folder,
+            receipt=folder / f"{kept_as}.receipt.json",
+            needs=(f"split:{dataset}", f"features:{dataset}/{backbone}"),
+            params=train_params(params, method, kept_as, members),
+            modules=tuple(modules),
+        )
+
+
+def _figure1(params: Params) -> Iterator[Unit]:
+    if name := params.chosen.figure1:
+        folder = Path("outputs/figure1") / name
+        yield Unit(
+            family="figure1",
+            name=name,
+            folder=folder,
+            receipt=folder / "receipt.json",
+            needs=(f"download:{name}",),
+            params=params.figure1.model_dump(),
+            modules=("sharc.stages.figure1",),
+        )
+
+
+def _collect(params: Params) -> Iterator[Unit]:
+    yield Unit(
+        family="collect",
+        name="all",
+        folder=Path("outputs/results"),
+        receipt=Path("outputs/results/receipt.json"),
+        needs=tuple(unit.id for unit in _train(params)),
+        params={"expected": expected_runs(params), "joint_bwt": params.train.joint_bwt},
+        modules=("sharc.stages.collect",),
+    )
+
+
+def _for_people(family: str, files: tuple[str, ...], *needs: str) -> Callable[..., Iterator[Unit]]:
+    """A family of one unit that turns results into something to read."""
+
+    def units(params: Params) -> Iterator[Unit]:
+        figure1 = [unit.id for unit in _figure1(params)] if family != "tables" else []
+        alone = family in {"claims", "report"}  # single files beside each other in outputs/
+        folder = Path("outputs") if alone else Path("outputs") / family
+        yield Unit(
+            family=family,
+            name="all",
+            folder=folder,
+            receipt=folder / (f"{family}.receipt.json" if alone else "receipt.json"),
+            needs=("collect:all", *figure1, *needs),
+            params=layout(params),
+            modules=(f"sharc.stages.{family}",),
+            files=files,
+        )
+
+    return units
+
+
+FAMILIES: dict[str, Callable[[Params], Iterator[Unit]]] = {
+    "download": _download,
+    "split": _split,
+    "features": _features,
+    "train": _train,
+    "figure1": _figure1,
+    "collect": _collect,
+    "tables": _for_people("tables", PAPER),
+    "figures": _for_people("figures", PAPER),
+    "claims": _for_people("claims", PAPER + CLAIMS),
+    "report": _for_people("report", (), "tables:all", "figures:all", "claims:all"),
+}
+
+
+def expected_runs(params: Params) -> list[dict[str, Any]]:
+    """The identity of every run of the grid."""
+    return [
+        {
+            "dataset": cell.dataset,
+            "backbone": cell.backbone,
+            "method": cell.method,
+            "variant": cell.variant.name,
+            "memory": cell.variant.memory,
+            "theta": cell.variant.theta,
+            "buffer": cell.buffer,
+            "seed": seed,
+        }
+        for cell in cells(params)
+        for seed in params.chosen.seeds
+    ]
+
+
+def layout(params: Params) -> dict[str, Any]:
+    """What tables, figures and claims must know about the suite."""
+    suite = params.chosen
+    return {
+        "suite": params.suite,
+        "protocol": params.protocol,
+        "main": suite.buffers,
+        "appendix": suite.appendix_buffers,
+        "datasets": suite.datasets,
+        "backbone": suite.backbone,
+        "methods": suite.methods,
+        "memory": params.sharc.memory,
+        "theta": params.sharc.theta.model_dump(),
+        "memories": suite.memories.model_dump() if suite.memories else None,
+        "thetas": suite.thetas.model_dump() if suite.thetas else None,
+        "seeds": suite.seeds,
+        "image_size": params.features.image_size,
+    }
+
+
+def _datasets(params: Params) -> list[str]:
+    drawn = params.chosen.figure1
+    return list(dict.fromkeys([*params.chosen.datasets, *([drawn] if drawn else [])]))

@@ -1,0 +1,96 @@
+"""Build one unit: check what it reads, run its stage, write provenance and, last, the receipt.
+
+Called by the rules of the Snakefile:  python -m sharc.workflow.job train cifar10/resnet18/er/dense
+"""
+
+import argparse
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sharc.artifacts import provenance
+from sharc.artifacts.digests import digest, require
+from sharc.artifacts.files import remove_partials, write_json, write_text
+from sharc.artifacts.receipts import Receipt, write_receipt
+from sharc.config import Params, load_params
+from sharc.errors import UserError
+from sharc.workflow.families import build_graph
+from sharc.workflow.units import Graph, Unit
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build the unit named on the command line; 2 for a user's mistake, 1 for anything else."""
+    parser = argparse.ArgumentParser(prog="python -m sharc.workflow.job", description=__doc__)
+    parser.add_argument("family")
+    parser.add_argument("unit")
+    parser.add_argument("--suite", required=True)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--log", type=Path)
+    chosen = parser.parse_args(arguments)
+    name = f"{chosen.family}:{chosen.unit}"
+    try:
+        params = load_params(suite=chosen.suite)
+        graph = build_graph(params)
+        said = build(graph, graph.units[name], params, chosen.threads)
+        code = 0
+    except UserError as error:
+        said, code = str(error), 2
+    except Exception as error:
+        said, code = _unforeseen(error), 1
+    print(f"{name}: {said}", file=sys.stderr if code else sys.stdout)
+    if chosen.log:
+        write_text(chosen.log, f"{name}: {said}\n")
+    return code
+
+
+def _unforeseen(error: Exception) -> str:
+    hint = ""
+    if isinstance(error, OSError):
+        hint = "\nNothing incomplete was kept: free the disk or the folder and start again."
+    return f"{type(error).__name__}: {error}{hint}\n{traceback.format_exc()}"
+
+
+def build(graph: Graph, unit: Unit, params: Params, threads: int) -> str:
+    """Bring a unit up to date and say what was done: `built` or `kept`."""
+    inputs = graph.inputs(unit)
+    if inputs is None:
+        raise UserError(f"{unit.id} cannot be built before {', '.join(unit.needs)}.")
+    key = graph.key(unit, inputs)
+    receipt = unit.load_receipt()
+    if receipt and receipt.key == key and not receipt.failed and not receipt.damage():
+        write_text(unit.stamp, "")
+        return "kept, its inputs came out the same"
+    for name, expected in inputs.items():
+        require(Path(name), expected)
+    watch = provenance.Stopwatch()
+    if unit.folder.is_dir():
+        remove_partials(unit.folder)
+    result = _run_stage(graph, unit, params, threads)
+    outputs = {str(path): digest(path) for path in sorted(result.outputs)}
+    record = {
+        "unit": unit.id,
+        "suite": params.suite,
+        "key": key,
+        "params": unit.params,
+        "sources": {name: digest(Path(name)) for name in unit.sources},
+        "inputs": inputs,
+        "outputs": outputs,
+        "notes": result.notes,
+    }
+    record |= provenance.surroundings(threads) | watch.reading()
+    write_json(unit.provenance, record)
+    write_receipt(unit.receipt, Receipt(key, outputs, result.failed))
+    write_text(unit.stamp, "")
+    return "built"
+
+
+def _run_stage(graph: Graph, unit: Unit, params: Params, threads: int) -> Any:
+    from sharc.workflow.recipes import RECIPES  # imports stages, hence torch: only when needed
+
+    return RECIPES[unit.family](graph, unit, params, threads)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

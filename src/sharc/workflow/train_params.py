@@ -1,0 +1,50 @@
+"""Which parameters a training unit depends on: those its method and memory read, no others."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sharc.config import Params
+from sharc.grid import DENSE, Cell
+from sharc.registry import WITHOUT_MEMORY
+
+# Switches of the protocol that are an option of one method: the switch and the option's name.
+_OF_METHOD = {
+    "er": {"er_replay": "replay"},
+    "mer": {"mer_beta": "beta", "mer_gamma": "gamma"},
+    "clser": {"clser_head": "head"},
+}
+_OF_SHARC = (
+    *("budget_count", "stored", "recall", "recall_scope", "write_scope", "forget"),
+    *("saliency", "read"),
+)
+
+
+def train_params(
+    params: Params, method: str, kept_as: str, members: Sequence[Cell]
+) -> dict[str, Any]:
+    """Options shared by all runs of a unit, and the list of its runs."""
+    switches = params.switches.model_dump()
+    options: dict[str, Any] = params.train.model_dump(exclude={"joint_bwt", "device"})
+    options["method"] = _plain(getattr(params.methods, method)) | {
+        option: switches[switch] for switch, option in _OF_METHOD.get(method, {}).items()
+    }
+    if method not in WITHOUT_MEMORY:
+        options["buffer_rule"] = switches["buffer_rule"]
+    if kept_as != DENSE:
+        options["memory"] = _plain(getattr(params.memories, kept_as))
+        options["sharc"] = {name: switches[name] for name in _OF_SHARC}
+        options["sharc"] |= params.sharc.model_dump(include={"forget_every", "space"})
+    runs = [
+        {"variant": cell.variant.name, "theta": cell.variant.theta, "buffer": cell.buffer}
+        for cell in members
+    ]
+    return {"options": options, "cells": runs, "seeds": params.chosen.seeds}
+
+
+def record_params(unit_params: dict[str, Any], cell: dict[str, Any], seed: int) -> dict[str, Any]:
+    """What one run of the unit depends on: adding a seed or a buffer leaves it alone."""
+    return {"options": unit_params["options"], "cell": cell, "seed": seed}
+
+
+def _plain(options: Any) -> dict[str, Any]:
+    return dict(options) if isinstance(options, dict) else dict(options.model_dump())
