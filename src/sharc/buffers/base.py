@@ -5,7 +5,6 @@ from the data order alone, so it is known when the task begins: only the few ste
 an example are observed, all others cost nothing.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +41,7 @@ class Hit:
     label: Tensor  # [k]
 
 
-class Buffer(ABC):
+class Buffer:
     """Base of every episodic memory; a subclass says what it captures and what it gives back.
 
     The engine calls, per task: begin_task, then observe(step, ...) for each step in
@@ -97,7 +96,7 @@ class Buffer(ABC):
         self.kept_valid.append(
             torch.arange(size, device=order.device).expand(len(keep), -1) < counts[:, None]
         )
-        self._allocate(task, size)
+        self.allocate(task, size)
         self.hits = self._plan(position, batch) if self.observes else {}
 
     @property
@@ -105,23 +104,25 @@ class Buffer(ABC):
         """Whether anything but the example itself must be captured when it is seen."""
         return self.wants_logits
 
-    def _allocate(self, task: int, size: int) -> None:
+    def allocate(self, task: int, size: int) -> None:
         """Make room for what `observe` captures of `size` examples per run (override)."""
 
-    def observe(self, step: int, logits: Tensor, head: Head) -> None:
+    def observe(self, step: int, logits: Tensor | None, head: Head) -> None:
         """Capture what must be known from the moment an example is seen."""
         self.capture(self.hits[step], logits, head)
 
-    def capture(self, hit: Hit, logits: Tensor, head: Head) -> None:
-        """Keep what belongs to `hit`; logits [S, B, C] and head are those before the update."""
+    def capture(self, hit: Hit, logits: Tensor | None, head: Head) -> None:
+        """Keep what belongs to `hit`; logits [S, B, C] (None unless wanted) and
+        head are those before the update.
+        """
 
-    @abstractmethod
     def end_task(self, task: int, head: Head) -> None:
         """Store the task's examples; set `self.replay` to those of all tasks so far."""
+        raise NotImplementedError
 
-    @abstractmethod
     def ledger(self, run: int) -> dict[str, Any]:
         """Everything held for one run: {"items", "parts": {name: {"floats", "bytes"}}}."""
+        raise NotImplementedError
 
     def recall(self, run: int) -> list[dict[str, Any]]:
         """Recall errors per task and age; a buffer that stores whole examples has none."""

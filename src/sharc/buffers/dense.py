@@ -17,15 +17,17 @@ class DenseBuffer(Buffer):
 
     _logits: list[Tensor]
 
-    def _allocate(self, task: int, size: int) -> None:
+    def allocate(self, task: int, size: int) -> None:
+        """Room for the logits of the task's examples, if they are wanted."""
         if task == 0:
             self._logits = []
         shape = (len(self.runs), size, self.stream.n_classes)
         self._logits.append(self.stream.x.new_zeros(shape if self.wants_logits else (0,)))
 
-    def capture(self, hit: Hit, logits: Tensor, head: Head) -> None:
+    def capture(self, hit: Hit, logits: Tensor | None, head: Head) -> None:
         """DER++ replays against the logits an example had when it was first seen."""
-        self._logits[-1][hit.run, hit.slot] = logits[hit.run, hit.row]
+        if logits is not None:
+            self._logits[-1][hit.run, hit.slot] = logits[hit.run, hit.row]
 
     def end_task(self, task: int, head: Head) -> None:
         """Append the task's examples to what is replayed from the next task on."""

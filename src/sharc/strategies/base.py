@@ -5,7 +5,6 @@ a choice of rows (new ones, replayed ones), of a residual per row, and of a weig
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
@@ -14,80 +13,86 @@ from torch import Tensor
 from sharc.buffers.base import Replay
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
+from sharc.engine.steps import Batch
 from sharc.errors import UserError, unknown
 
 COMMON: dict[str, Any] = {
     "learning_rate": 0.1,
     "batch": 10,
     "replay_batch": 10,
-    "memory_strength": 1.0,
+    "buffer_rule": "last",
     "dtype": "float32",
     "device": "auto",
-    "buffer_rule": "last",
 }
-
-
-@dataclass
-class Batch:
-    """The rows of one step: the first `new` are the task's, the others are replayed."""
-
-    x: Tensor  # [S, R, D]
-    label_at: Tensor  # [S * R] flat position of each row's label in a [S, R, C] tensor
-    new: int
-    logits: Tensor | None = None  # [S, R - new, C] stored logits of the replayed rows
 
 
 class Strategy:
     """Base of every method; its whole rule is `step`."""
 
-    replays: ClassVar[str] = "none"  # "none", "sampled" or "all" past examples in each step
-    draws: ClassVar[int] = 1  # independent draws of `replay_batch` rows in each step
-    joint: ClassVar[bool] = False  # train once on all tasks together
-    wants_logits: ClassVar[bool] = False
+    replays: str = "none"  # what each step replays: "none", "sampled" or "all"
+    draws: int = 1  # independent draws of `replay_batch` rows in each step
+    joint: ClassVar[bool] = False  # train once, on all tasks together
+    wants_logits: ClassVar[bool] = False  # the buffer keeps the logits an example had
     defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, head: Head, runs: list[RunSpec], options: Mapping[str, Any]) -> None:
-        self.head = head
-        self.runs = runs
-        self.options = options
+        self.head, self.runs, self.options = head, runs, options
+        self.name = type(self).__name__.lower()
         self.rate = float(options["learning_rate"])
+        self.replays = self.replay_mode(options)
+        self._block_weights: dict[int, Tensor] = {}
 
     @classmethod
     def complete(cls, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Options with the method's defaults; an unknown one is the user's mistake."""
+        """Options with the method's defaults filled in; an unknown one is the user's mistake."""
         known = COMMON | cls.defaults
         for name in options:
             if name not in known:
-                raise UserError(unknown(f"option of {cls.__name__}", name, known))
+                raise UserError(unknown(f"option of {cls.__name__.lower()}", name, known))
         return known | dict(options)
 
     @classmethod
     def replay_mode(cls, options: Mapping[str, Any]) -> str:
-        """What a step replays under these options: "none", "sampled" or "all"."""
+        """What a step replays under these options."""
         return cls.replays
 
-    def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
-        """Prepare what is constant within a task."""
+    def begin_task(self, task: int, replay: Replay | None) -> None:
+        """Prepare what is constant within a task; replay is None until there is a past."""
 
     def step(self, batch: Batch) -> None:
         """One update of the head."""
         raise NotImplementedError
 
-    def heads(self) -> dict[str, Head]:
-        """Heads evaluated beside the main one."""
-        return {}
-
     def evaluated(self) -> Head:
         """The head whose accuracy is the method's."""
         return self.head
 
-    def ledger(self) -> dict[str, int]:
-        """Floats held per run beyond the buffer, by name."""
+    def heads(self) -> dict[str, Head]:
+        """Heads evaluated beside it, by name."""
         return {}
 
+    def held_floats(self) -> dict[str, int]:
+        """Numbers held per run beyond the head and the buffer, by the ledger's names."""
+        return {}
 
-def cross_entropy(logits: Tensor, batch: Batch) -> Tensor:
-    """softmax(z) - onehot(y) for all rows: the residual of the cross-entropy, [S, R, C]."""
-    residual = torch.softmax(logits, dim=-1)
-    residual.view(-1)[batch.label_at] -= 1
-    return residual
+    def cross_entropy(self, batch: Batch) -> Tensor:
+        """softmax(z) - onehot(y) of every row, [S, R, C]."""
+        return self.head.cross_entropy(self.head.logits(batch.x), batch.label_at)
+
+    def block_weights(self, batch: Batch, *shares: float) -> Tensor:
+        """share / size for the rows of each block: new ones, then each draw: [1, R, 1]."""
+        n_rows = batch.x.shape[1]
+        if n_rows not in self._block_weights:
+            old = (n_rows - batch.new) // max(1, self.draws)
+            sizes = [batch.new] + [old] * self.draws if old else [batch.new]
+            rows = [batch.x.new_full((n,), s / n) for n, s in zip(sizes, shares, strict=False)]
+            self._block_weights[n_rows] = torch.cat(rows)[None, :, None]
+        return self._block_weights[n_rows]
+
+
+def task_weights(replay: Replay) -> Tensor:
+    """1 / (examples of its task) for each row of the memory, 0 for an empty slot: [S, M, 1]."""
+    valid = torch.ones_like(replay.y) if replay.valid is None else replay.valid
+    valid = valid.to(replay.x.dtype)
+    parts = [valid[:, s] / valid[:, s].sum(dim=1, keepdim=True) for s in replay.task_slices]
+    return torch.cat(parts, dim=1).unsqueeze(2)

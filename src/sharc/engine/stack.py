@@ -1,0 +1,150 @@
+"""Runs that share their shapes, advancing in lock-step through all tasks."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sharc.buffers.base import Buffer
+from sharc.engine.draws import task_order
+from sharc.engine.evaluate import evaluate
+from sharc.engine.head import Head
+from sharc.engine.runs import Accuracies, RunResult, RunSpec
+from sharc.engine.steps import Batch, Steps
+from sharc.engine.stream import Stream
+from sharc.randomness import generator
+from sharc.strategies.base import Strategy
+
+MAIN = "main"
+log = logging.getLogger(__name__)
+
+
+class Stack:
+    """One strategy on S runs; `train` takes them through the stream."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        runs: list[RunSpec],
+        strategy_class: type[Strategy],
+        options: Mapping[str, Any],
+        buffer: Buffer | None,
+    ) -> None:
+        self.stream, self.runs, self.buffer = stream, runs, buffer
+        generators = [generator(run.seed, "init") for run in runs]
+        self.head = Head.initial(generators, stream.n_features, stream.n_classes, stream.x)
+        self.strategy = strategy_class(self.head, runs, options)
+        self.batch = int(options["batch"])
+        self.matrices: dict[str, Tensor] = {}  # per head [2, S, T, T]
+        self.messages: dict[int, str] = {}  # of the runs that diverged
+        self.untrained = evaluate(stream, self.head, stream.n_tasks)
+
+    def train(self) -> list[RunResult]:
+        """All tasks in sequence, or all at once at the end for a joint strategy."""
+        last = self.stream.n_tasks - 1
+        for task in range(self.stream.n_tasks):
+            if self.strategy.joint and task < last:
+                continue
+            if self.strategy.joint:
+                self._train_joint()
+            else:
+                self._train_task(task)
+            self._check_finite(task)
+            self._record(task)
+        return [self._result(run) for run in range(len(self.runs))]
+
+    def _train_joint(self) -> None:
+        examples = torch.cat(self.stream.train_tasks)
+        order = torch.stack([task_order(run.seed, "joint", examples) for run in self.runs])
+        steps = Steps(self.stream, self.runs, self.head, order, self.batch)
+        self.strategy.begin_task(0, None)
+        for batch in steps.plain():
+            self.strategy.step(batch)
+
+    def _train_task(self, task: int) -> None:
+        examples = self.stream.train_tasks[task]
+        order = torch.stack([task_order(run.seed, task, examples) for run in self.runs])
+        order = order[:, : len(examples) // self.batch * self.batch]  # drop the last, partial one
+        replay = None
+        if self.buffer is not None:
+            self.buffer.begin_task(task, self.head, order, self.batch)
+            replay = self.buffer.replay
+        self.strategy.begin_task(task, replay)
+        for step, batch in enumerate(self._batches(task, order)):
+            self._observe(step, batch)
+            self.strategy.step(batch)
+        if self.buffer is not None:
+            self.buffer.end_task(task, self.head)
+
+    def _observe(self, step: int, batch: Batch) -> None:
+        """Show the buffer what the head, before this step, says to examples it will keep."""
+        if self.buffer is not None and step in self.buffer.hits:
+            wants = self.buffer.wants_logits
+            logits = self.head.logits(batch.x[:, : batch.new]) if wants else None
+            self.buffer.observe(step, logits, self.head)
+
+    def _batches(self, task: int, order: Tensor) -> Iterator[Batch]:
+        steps = Steps(self.stream, self.runs, self.head, order, self.batch)
+        replay = None if self.buffer is None else self.buffer.replay
+        if replay is None or self.strategy.replays == "none":
+            return steps.plain()
+        if self.strategy.replays == "all":
+            return steps.whole_memory(replay)
+        size = int(self.strategy.options["replay_batch"])
+        return steps.sampled(replay, task, self.strategy.draws, size)
+
+    def _check_finite(self, task: int) -> None:
+        """Stop runs whose weights are no longer finite; the others do not notice."""
+        for run in (~self.head.finite()).nonzero().flatten().tolist():
+            spec = self.runs[run]
+            self.messages[run] = (
+                f"{self.strategy.name} diverged in task {task + 1}: seed {spec.seed}, buffer"
+                f" {spec.buffer}, learning rate {self.strategy.rate:g}; lower the learning rate."
+            )
+            log.warning(self.messages[run])
+            for head in (self.head, *self.strategy.heads().values()):
+                head.reset(run)
+
+    def _record(self, task: int) -> None:
+        """Evaluate every seen task with every head the strategy has."""
+        for name, head in {MAIN: self.strategy.evaluated(), **self.strategy.heads()}.items():
+            t = self.stream.n_tasks
+            empty = torch.full((2, len(self.runs), t, t), torch.nan, dtype=torch.float64)
+            matrix = self.matrices.setdefault(name, empty)
+            matrix[:, :, task, : task + 1] = evaluate(self.stream, head, task + 1)
+            for run in self.messages:
+                matrix[:, run, task] = torch.nan
+
+    def _result(self, run: int) -> RunResult:
+        matrices = {
+            name: Accuracies(*(np.array(m) for m in matrix[:, run]))
+            for name, matrix in self.matrices.items()
+        }
+        class_il, task_il = self.untrained[:, run].tolist()
+        return RunResult(
+            spec=self.runs[run],
+            accuracy=matrices.pop(MAIN),
+            untrained={"class_il": class_il, "task_il": task_il},
+            heads=matrices,
+            ledger=self._ledger(run),
+            recall=[] if self.buffer is None else self.buffer.recall(run),
+            status="diverged" if run in self.messages else "ok",
+            message=self.messages.get(run),
+        )
+
+    def _ledger(self, run: int) -> dict[str, Any]:
+        empty: dict[str, Any] = {"items": 0, "parts": {}}
+        held = empty if self.buffer is None else self.buffer.ledger(run)
+        parts = dict(held["parts"])
+        size = self.head.stored.element_size()
+        for name, floats in self.strategy.held_floats().items():
+            parts[name] = {"floats": floats, "bytes": floats * size}
+        return {
+            "items": held["items"],
+            "parts": parts,
+            "counted_floats": parts.get("values", {"floats": 0})["floats"],
+            "total_bytes": sum(part["bytes"] for part in parts.values()),
+        }

@@ -1,0 +1,104 @@
+"""The mini-batches of one task for a stack of runs, each with the rows it replays."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from sharc.buffers.base import Replay
+from sharc.engine.draws import replay_rows
+from sharc.engine.head import Head
+from sharc.engine.runs import RunSpec
+from sharc.engine.stream import Stream
+
+
+@dataclass
+class Batch:
+    """The rows of one step: the first `new` are the task's, the others are replayed."""
+
+    x: Tensor  # [S, R, D]
+    y: Tensor  # [S, R]
+    label_at: Tensor  # [S * R], as Head.label_positions gives them
+    new: int
+    logits: Tensor | None = None  # [S, R - new, C] stored logits of the replayed rows
+
+
+@dataclass
+class Steps:
+    """One task's order of examples, to be cut into batches in one of three ways."""
+
+    stream: Stream
+    runs: list[RunSpec]
+    head: Head
+    order: Tensor  # [S, n] training indices
+    batch: int
+
+    def __post_init__(self) -> None:
+        views = [self.stream.view_of(run.seed) * len(self.stream.y) for run in self.runs]
+        shift = torch.tensor(views, device=self.order.device)[:, None]
+        self.features = self.stream.x.view(-1, self.stream.n_features)  # all views, end to end
+        self.rows = self.order + shift  # [S, n] into self.features
+
+    def plain(self) -> Iterator[Batch]:
+        """New rows alone; the last batch may be smaller."""
+        parts = self.rows.split(self.batch, dim=1), self.order.split(self.batch, dim=1)
+        for rows, order in zip(*parts, strict=True):
+            y = self.stream.y[order]
+            x = self.features.index_select(0, rows.flatten()).view(*rows.shape, -1)
+            yield Batch(x, y, self.head.label_positions(y), rows.shape[1])
+
+    def sampled(self, replay: Replay, task: int, draws: int, size: int) -> Iterator[Batch]:
+        """New rows and `draws` independent draws of `size` memory rows.
+
+        The task's features and the memory lie in one pool, and the rows of all steps are drawn
+        ahead, so that a step gathers its rows by one indexed copy.
+        """
+        n_runs, n_memory, n_features = replay.x.shape
+        run = torch.arange(n_runs, device=self.order.device)[:, None]
+        old = self._draw(replay, task, draws, size) + run * n_memory
+        pooled, new = torch.unique(self._by_step(self.rows), return_inverse=True)
+        pool = torch.cat([self.features[pooled], replay.x.reshape(-1, n_features)])
+        index = torch.cat([new, old + len(pooled)], dim=2).flatten(1)
+        y = torch.cat([self.stream.y[self._by_step(self.order)], replay.y.reshape(-1)[old]], dim=2)
+        label_at = self.head.label_positions(y)
+        stored = None if replay.logits is None else replay.logits.flatten(0, 1)
+        for step in range(len(index)):
+            x = pool.index_select(0, index[step]).view(n_runs, -1, n_features)
+            logits = None
+            if stored is not None:
+                logits = stored.index_select(0, old[step].flatten()).view(*old.shape[1:], -1)
+            yield Batch(x, y[step], label_at[step], self.batch, logits)
+
+    def whole_memory(self, replay: Replay) -> Iterator[Batch]:
+        """New rows and every past example: only the new rows change from step to step."""
+        n_runs, n_memory, n_features = replay.x.shape
+        x = torch.cat([replay.x.new_zeros(n_runs, self.batch, n_features), replay.x], dim=1)
+        y = torch.cat([replay.y.new_zeros(n_runs, self.batch), replay.y], dim=1)
+        label_at = self.head.label_positions(y)
+        new_at = label_at.view(n_runs, -1)[:, : self.batch]
+        class_zero_at = new_at.clone()
+        stride = n_memory + self.batch if self.head.class_major else 1
+        labels = self.stream.y[self._by_step(self.order)]
+        for rows, new_y in zip(self._by_step(self.rows), labels, strict=True):
+            x[:, : self.batch] = self.features[rows]
+            y[:, : self.batch] = new_y
+            torch.add(class_zero_at, new_y, alpha=stride, out=new_at)
+            yield Batch(x, y, label_at, self.batch, replay.logits)
+
+    def _by_step(self, index: Tensor) -> Tensor:
+        """[S, n] -> [steps, S, B]."""
+        return index.view(len(self.runs), -1, self.batch).transpose(0, 1).contiguous()
+
+    def _draw(self, replay: Replay, task: int, draws: int, size: int) -> Tensor:
+        """Memory rows of every step, [steps, S, draws * size], each run from its generator."""
+        valid = replay.valid
+        valid = torch.ones_like(replay.y, dtype=torch.bool) if valid is None else valid
+        valid = valid.to("cpu")
+        steps = self.order.shape[1] // self.batch
+        size = min(size, int(valid.sum(dim=1).min()))
+        rows = [
+            replay_rows(run.seed, task, row, steps, draws, size)
+            for run, row in zip(self.runs, valid, strict=True)
+        ]
+        return torch.stack(rows, dim=1).to(self.order.device)

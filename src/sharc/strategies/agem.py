@@ -1,0 +1,30 @@
+"""Averaged gradient episodic memory (Chaudhry et al. 2019)."""
+
+import torch
+
+from sharc.engine.steps import Batch
+from sharc.strategies.base import Strategy
+
+
+class AGEM(Strategy):
+    """If <g, g_ref> < 0: g <- g - (<g, g_ref> / <g_ref, g_ref>) g_ref.
+
+    g is the gradient of CE(batch), g_ref that of CE(draw from all past tasks). For a linear head
+    <g_a, g_b> = sum over rows i of a, j of b of (x_i . x_j + 1)(r_i . r_j), the 1 being the
+    bias: no gradient is materialised, and the projection is a weight on the draw's rows.
+    """
+
+    replays = "sampled"
+
+    def step(self, batch: Batch) -> None:
+        """Step along the projected gradient."""
+        residual = self.cross_entropy(batch).mul_(self.block_weights(batch, 1.0, 1.0))
+        if batch.x.shape[1] > batch.new:
+            x, r = batch.x[:, batch.new :], residual[:, batch.new :]
+            features = torch.bmm(batch.x, x.transpose(1, 2)).add_(1)
+            products = features.mul_(torch.bmm(residual, r.transpose(1, 2)))  # [S, R, old]
+            conflict = products[:, : batch.new].sum(dim=(1, 2))
+            length = products[:, batch.new :].sum(dim=(1, 2))
+            share = (-conflict.clamp(max=0) / length).where(length > 0, 0)
+            r.mul_(share[:, None, None])
+        self.head.descend(batch.x, residual, self.rate)

@@ -1,0 +1,99 @@
+"""Complementary learning systems: CLS-ER (Arani et al. 2022)."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from sharc.engine.head import Head
+from sharc.engine.runs import RunSpec
+from sharc.engine.steps import Batch
+from sharc.errors import UserError, unknown
+from sharc.randomness import generator
+from sharc.strategies.base import Strategy
+
+HEADS = ("stable", "plastic", "working")
+
+
+class CLSER(Strategy):
+    """L = CE(batch and draw together) + reg * mean((z - z_teacher)^2) on the draw.
+
+    The teacher of an example is the stable head if it gives the true label a higher probability
+    than the plastic one, else the plastic head. After each step the plastic and the stable head
+    move, each with its own probability, to ema <- a ema + (1 - a) working, a = min(1 - 1/(s+1),
+    alpha) after s steps.
+    """
+
+    replays = "sampled"
+    defaults: ClassVar[dict[str, Any]] = {
+        "reg": 0.15,
+        "stable_freq": 0.1,
+        "stable_alpha": 0.999,
+        "plastic_freq": 0.3,
+        "plastic_alpha": 0.999,
+        "head": "stable",
+    }
+
+    def __init__(self, head: Head, runs: list[RunSpec], options: Mapping[str, Any]) -> None:
+        super().__init__(head, runs, options)
+        if options["head"] not in HEADS:
+            raise UserError(unknown("head of clser", options["head"], HEADS))
+        self._all = {"stable": head.copy(), "plastic": head.copy(), "working": head}
+        self._steps = 0
+        self._coins = [generator(run.seed, "ema") for run in runs]
+        self._ahead: list[list[tuple[int, str]]] = []
+
+    def step(self, batch: Batch) -> None:
+        """Step the working head, then let the averages follow."""
+        old = batch.x.shape[1] - batch.new
+        logits = self.head.logits(batch.x)
+        residual = self.head.cross_entropy(logits, batch.label_at).div_(batch.new + old)
+        if old:
+            drift = logits[:, batch.new :] - self._teacher(batch)
+            scale = 2 * self.options["reg"] / (old * logits.shape[2])
+            residual[:, batch.new :].add_(drift, alpha=scale)
+        self.head.descend(batch.x, residual, self.rate)
+        self._average()
+
+    def _teacher(self, batch: Batch) -> Tensor:
+        """Logits of the replayed rows by whichever average knows each better, [S, old, C]."""
+        x, label = batch.x[:, batch.new :], batch.y[:, batch.new :, None]
+        stable, plastic = self._all["stable"], self._all["plastic"]
+        z_stable, z_plastic = stable.logits(x), plastic.logits(x)
+        better = stable.softmax(z_stable).gather(2, label) > plastic.softmax(z_plastic).gather(
+            2, label
+        )
+        return torch.where(better, z_stable, z_plastic)
+
+    def _average(self) -> None:
+        """Move the averages of those runs whose coin says so; coins are tossed well ahead."""
+        self._steps += 1
+        if not self._ahead:
+            self._ahead = self._toss(1000)
+        for run, name in self._ahead.pop():
+            keep = min(1 - 1 / (self._steps + 1), self.options[f"{name}_alpha"])
+            self._all[name].move_towards(self.head, 1 - keep, run)
+
+    def _toss(self, steps: int) -> list[list[tuple[int, str]]]:
+        """For each of the next steps, last one first, which heads of which runs move."""
+        moves: list[list[tuple[int, str]]] = [[] for _ in range(steps)]
+        for run, coins in enumerate(self._coins):
+            tossed = torch.rand(steps, 2, generator=coins)
+            for column, name in enumerate(("plastic", "stable")):
+                heads = tossed[:, column] < self.options[f"{name}_freq"]
+                for step in heads.nonzero().flatten().tolist():
+                    moves[step].append((run, name))
+        return moves[::-1]
+
+    def evaluated(self) -> Head:
+        """The stable head, as in the original method, unless told otherwise."""
+        return self._all[self.options["head"]]
+
+    def heads(self) -> dict[str, Head]:
+        """The other two heads."""
+        return {name: head for name, head in self._all.items() if name != self.options["head"]}
+
+    def held_floats(self) -> dict[str, int]:
+        """Two more heads."""
+        return {"head_copies": 2 * (self.head.n_features + 1) * self.head.n_classes}

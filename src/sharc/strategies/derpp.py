@@ -1,0 +1,31 @@
+"""Dark experience replay ++ (Buzzega et al. 2020)."""
+
+from typing import Any, ClassVar
+
+from sharc.engine.steps import Batch
+from sharc.strategies.base import Strategy
+
+
+class DERpp(Strategy):
+    """L = CE(batch) + alpha * MSE(z(M_a), z_stored) + beta * CE(M_b).
+
+    M_a and M_b are two independent draws; the stored logits are those an example had when it
+    was first seen; the MSE is a mean over examples and classes.
+    """
+
+    replays = "sampled"
+    draws = 2
+    wants_logits: ClassVar[bool] = True
+    defaults: ClassVar[dict[str, Any]] = {"alpha": 0.1, "beta": 0.5}
+
+    def step(self, batch: Batch) -> None:
+        """Rows: the batch, M_b, M_a."""
+        logits = self.head.logits(batch.x)
+        residual = self.head.cross_entropy(logits, batch.label_at)
+        residual.mul_(self.block_weights(batch, 1.0, self.options["beta"], 0.0))
+        if batch.logits is not None:
+            size = batch.logits.shape[1] // 2
+            drift = logits[:, -size:] - batch.logits[:, -size:]
+            scale = 2 * self.options["alpha"] / (size * logits.shape[2])
+            residual[:, -size:] = drift.mul_(scale)
+        self.head.descend(batch.x, residual, self.rate)
