@@ -61,10 +61,15 @@ class Train(Block):
     learning_rate: Positive
     batch: Count
     replay_batch: Count
-    memory_strength: Annotated[float, Field(ge=0)]
     joint_bwt: Literal["not_applicable", "untrained_reference"]
     dtype: Literal["float32", "float64"]
     device: Device
+
+
+class Rehearsal(Block):
+    """ER and MER: the weight of the replayed loss."""
+
+    memory_strength: Annotated[float, Field(ge=0)]
 
 
 class GEM(Block):
@@ -139,7 +144,7 @@ def _one_block_each(name: str, registry: dict[str, str], known: dict[str, Any]) 
 Methods = _one_block_each(
     "Methods",
     METHODS,
-    {"sgd": Empty, "joint": Empty, "er": Empty, "mer": Empty, "agem": Empty}
+    {"sgd": Empty, "joint": Empty, "er": Rehearsal, "mer": Rehearsal, "agem": Empty}
     | {"gem": GEM, "derpp": DERpp, "clser": CLSER},
 )
 Memories = _one_block_each(

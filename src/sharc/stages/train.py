@@ -81,11 +81,11 @@ def load_stream(features: Path, split: Path) -> Stream:
     cache, layout = FeatureCache(features), read_json(split)
     tasks = layout["tasks"]
     stream = Stream(
-        x=cache.train_pooled(),
-        y=cache.train_labels,
+        x=_views(cache),
+        y=cache.labels("train"),
         train_tasks=[torch.tensor(task["train"]) for task in tasks],
         test_x=cache.test_pooled(),
-        test_y=cache.test_labels,
+        test_y=cache.labels("test"),
         test_tasks=[torch.tensor(task["test"]) for task in tasks],
         classes=[task["classes"] for task in tasks],
         n_classes=sum(len(task["classes"]) for task in tasks),
@@ -95,6 +95,12 @@ def load_stream(features: Path, split: Path) -> Stream:
     )
     stream.check_finite()
     return stream
+
+
+def _views(cache: FeatureCache) -> torch.Tensor:
+    """[N, D], or [V, N, D] when several augmented views of each image were cached."""
+    views = [cache.train_pooled(view) for view in cache.views]
+    return views[0] if len(views) == 1 else torch.stack(views)
 
 
 def _by_cell(records: Sequence[Wanted]) -> list[list[Wanted]]:

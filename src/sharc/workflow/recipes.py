@@ -69,7 +69,9 @@ def _train(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
     from sharc.stages import train
 
     dataset, backbone, method, kept_as = unit.name.split("/")
-    options = unit.params["options"] | {"device": params.train.device}
+    options = dict(unit.params["options"])
+    memory, sharc = options.pop("memory", None), options.pop("sharc", None)
+    options |= options.pop("method") | {"device": params.train.device}
     wanted = list(_wanted(graph, unit))
     for record in wanted:
         unshelve_file(record.path)  # a seed that was taken out and put in again
@@ -77,7 +79,9 @@ def _train(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
     if kept_as != DENSE:
         from sharc.buffers.associative import AssociativeBuffer
 
-        make["make_buffer"] = partial(AssociativeBuffer, memory_class=load("memory", kept_as))
+        make["make_buffer"] = partial(
+            AssociativeBuffer, memory_class=load("memory", kept_as), memory=memory, sharc=sharc
+        )
     failed = train.build(
         Path("outputs/features") / dataset / backbone,
         Path("data/splits") / f"{dataset}.json",
