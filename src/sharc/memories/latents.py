@@ -1,0 +1,176 @@
+"""Finding the hidden state of a predictive coding network in closed matrix form.
+
+A map x (d entries) is predicted as z R with z = relu(h). Both searches below see x and the
+weights R only through inner products, so a step costs O(h²) instead of O(h·d).
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Beliefs(NamedTuple):
+    """What the network believes besides R: covariance U of its rows, mean and width of h."""
+
+    u: Tensor  # [h, h]
+    mu: Tensor  # [h]
+    noise: float  # s²
+    width: float  # s² + v
+    size: int  # d
+
+    def to(self, dtype: torch.dtype) -> "Beliefs":
+        """The same beliefs in another precision."""
+        return self._replace(u=self.u.to(dtype), mu=self.mu.to(dtype))
+
+
+class Written(NamedTuple):
+    """Inner products of maps X [B, d] to be written: X Xᵀ, X Rᵀ and R Rᵀ."""
+
+    xx: Tensor
+    xr: Tensor
+    rr: Tensor
+
+
+class Adam:
+    """Kingma & Ba's rule with its usual constants."""
+
+    def __init__(self, like: Tensor, rate: float) -> None:
+        self.rate, self.count = rate, 0
+        self.first, self.second = torch.zeros_like(like), torch.zeros_like(like)
+
+    def step(self, at: Tensor, gradient: Tensor) -> Tensor:
+        """The next point."""
+        self.count += 1
+        self.first.lerp_(gradient, 0.1)
+        self.second.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
+        scale = (self.second / (1 - 0.999**self.count)).sqrt_().add_(1e-8)
+        return at - (self.rate / (1 - 0.9**self.count)) * self.first / scale
+
+
+def fit(
+    h: Tensor, maps: Written, beliefs: Beliefs, steps: int, tolerance: float, rate: float
+) -> Tensor:
+    """Hidden states [B, h] under which the maps are likeliest, jointly, by Adam.
+
+    F = d/2 log|S| + tr(S⁻¹ E Eᵀ)/2 + |h - mu|²/(2 width), S = s² I + Z U Zᵀ, E = X - Z R.
+    Stops when F changes by less than `tolerance` of itself.
+    """
+    adam, last = Adam(h, rate), math.inf
+    for _ in range(steps):
+        energy, gradient = _joint_energy(h, maps, beliefs)
+        if abs(last - energy) <= tolerance * abs(energy):
+            break
+        h, last = adam.step(h, gradient), energy
+    return h
+
+
+def _joint_energy(h: Tensor, maps: Written, beliefs: Beliefs) -> tuple[float, Tensor]:
+    """F and its gradient with respect to h [B, h]."""
+    z = h.clamp_min(0)
+    zu, zr, zx = z @ beliefs.u, z @ maps.rr, z @ maps.xr.T
+    cover = zu @ z.T
+    cover.diagonal().add_(beliefs.noise)
+    factor = torch.linalg.cholesky(cover)
+    inverse = torch.cholesky_inverse(factor)
+    weighted = inverse @ (maps.xx - zx - zx.T + zr @ z.T)
+    pull = h - beliefs.mu
+    energy = (
+        beliefs.size * factor.diagonal().log().sum()
+        + weighted.diagonal().sum() / 2
+        + pull.square().sum() / (2 * beliefs.width)
+    )
+    spread = inverse @ zu
+    slope = beliefs.size * spread - weighted @ spread + inverse @ (zr - maps.xr)
+    return float(energy), torch.where(h > 0, slope, 0) + pull / beliefs.width
+
+
+class Seen(NamedTuple):
+    """Inner products over the kept entries M of g groups of n cues sharing their kept entries."""
+
+    rr: Tensor  # [g, h, h] R_M R_Mᵀ
+    xr: Tensor  # [g, n, h] x_M R_Mᵀ
+    xx: Tensor  # [g, n]
+
+
+def infer(seen: Seen, beliefs: Beliefs, steps: int, tolerance: float) -> Tensor:
+    """Hidden activities z >= 0 [g, n, h] for cues whose free entries follow z R (collapsed read).
+
+    Minimises F = d/2 log v + q/(2v) + |h - mu|²/(2 width), with v = s² + z U zᵀ and
+    q = |x_M - z R_M|², by accelerated projected gradient steps on v F: a quadratic with matrix
+    R_M R_Mᵀ + (d - q/v) U once q/v is held, started at its ridge solution for q = 0.
+    Returns each cue's best point; stops when none gains `tolerance`·d within five steps.
+    """
+    z = _ridge(seen, beliefs)
+    scale, top_r, top_u = _curvature(seen, beliefs)
+    best, best_z, mark = _search_start(z)
+    before, momentum = z, torch.ones_like(best)
+    for count in range(steps):
+        energy, slope, ratio = _energy(z, seen, beliefs)
+        worse = energy >= best
+        best_z = torch.where(worse, best_z, z)
+        best = torch.minimum(energy, best)
+        if count % 5 == 4:
+            if bool((mark - best).max() <= tolerance * beliefs.size):
+                break
+            mark = best
+        bend = (beliefs.size - ratio).clamp_min(0) + 2 * (2 * ratio - beliefs.size).clamp_min(0)
+        after = (z - scale * slope / (top_r + bend * top_u)).clamp_min_(0)
+        move = after - before
+        uphill = (slope * move).sum(-1, keepdim=True) > 0
+        momentum = torch.where(uphill | worse, 1.0, momentum)
+        grown = (1 + (1 + 4 * momentum.square()).sqrt()) / 2
+        z = (after + (momentum - 1) / grown * move).clamp_min_(0)
+        before, momentum = after, grown
+    return best_z
+
+
+def _search_start(z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    best = torch.full_like(z[..., :1], math.inf)
+    return best, z, best
+
+
+def _ridge(seen: Seen, beliefs: Beliefs) -> Tensor:
+    """The unconstrained minimum when nothing is left unexplained (q = 0), clipped at zero."""
+    pull = beliefs.noise / beliefs.width
+    matrix = seen.rr + beliefs.size * beliefs.u
+    diagonal = matrix.diagonal(dim1=-2, dim2=-1)
+    diagonal.add_(pull + 1e-4 * diagonal.mean(dim=-1, keepdim=True) + 1e-12)
+    factor = torch.linalg.cholesky(matrix)
+    return torch.cholesky_solve((seen.xr + pull * beliefs.mu).mT, factor).mT.clamp_min(0)
+
+
+def _curvature(seen: Seen, beliefs: Beliefs) -> tuple[Tensor, Tensor, Tensor]:
+    """A scale per unit [g, 1, h], and the top eigenvalues of R Rᵀ and U in that scale [g, 1, 1]."""
+    diagonal = (seen.rr + beliefs.size * beliefs.u).diagonal(dim1=-2, dim2=-1)
+    root = diagonal.clamp_min(1e-12).rsqrt().unsqueeze(1)
+    top_r = _top_eigenvalue(seen.rr, root)
+    top_u = _top_eigenvalue(beliefs.u.expand_as(seen.rr), root)
+    return root.square(), top_r, top_u
+
+
+def _top_eigenvalue(matrix: Tensor, root: Tensor, rounds: int = 10) -> Tensor:
+    """Power iteration on the scaled matrix, from a vector that meets every direction alike."""
+    vector = torch.ones_like(root)
+    norm = vector[..., :1]
+    for _ in range(rounds):
+        vector = ((vector * root) @ matrix) * root
+        norm = vector.norm(dim=-1, keepdim=True)
+        vector = vector / norm.clamp_min(1e-30)
+    return norm * 1.05  # ten rounds stop a little below the top
+
+
+def _energy(z: Tensor, seen: Seen, beliefs: Beliefs) -> tuple[Tensor, Tensor, Tensor]:
+    """F [g, n, 1], v times its gradient [g, n, h], and q/v [g, n, 1]."""
+    zu, zr = z @ beliefs.u, torch.bmm(z, seen.rr)
+    v = (zu * z).sum(-1, keepdim=True).clamp_min_(0).add_(beliefs.noise)
+    slope = zr - seen.xr
+    q = ((slope - seen.xr) * z).sum(-1, keepdim=True).add_(seen.xx.unsqueeze(-1)).clamp_min_(0)
+    ratio = q / v
+    pull = torch.where(z > 0, z, beliefs.mu.clamp_max(0)) - beliefs.mu
+    top = pull.square().sum(-1, keepdim=True) / (2 * beliefs.width)
+    energy = beliefs.size / 2 * v.log() + ratio / 2 + top
+    slope += (beliefs.size - ratio) * zu
+    slope += v / beliefs.width * (z - beliefs.mu)
+    return energy, slope, ratio
