@@ -53,9 +53,7 @@ def expected(grid: Grid) -> list[dict[str, Any]]:
             cells[shown, method, memory, theta, grid.buffers[0]] = None
         for theta in grid.thetas:
             cells[shown, method, "bayes_pcn", theta, grid.buffers[0]] = None
-    return [
-        _identity(grid, *cell, seed) for cell in cells for seed in range(grid.seeds)
-    ]
+    return [_identity(grid, *cell, seed) for cell in cells for seed in range(grid.seeds)]
 
 
 def _identity(

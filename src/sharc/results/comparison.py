@@ -35,7 +35,7 @@ def compare(results: Results, layout: Layout, paper: Paper) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=list(COLUMNS))
 
 
-def _line(  # noqa: PLR0913 - a line has these six coordinates
+def _line(
     results: Results, layout: Layout, paper: Paper, scenario: str, dataset: str, row: Row
 ) -> dict[str, Any] | None:
     base = cell(results, layout, scenario, dataset, row)

@@ -62,6 +62,6 @@ class Results:
         return dict(iter(self.runs.groupby(names, sort=False)))
 
     def seeds(self, metric: str, *cell: Any) -> dict[int, float]:
-        """Metric by seed of (dataset, backbone, method, variant, buffer, scenario), ok runs only."""
+        """Metric by seed of one cell: dataset, backbone, method, variant, buffer, scenario."""
         group = self._cells.get(cell)
         return {} if group is None else by_seed(group, metric)

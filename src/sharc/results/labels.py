@@ -46,6 +46,7 @@ NAIVE = ("joint", "sgd")
 REHEARSAL = ("er", "mer", "derpp", "clser")
 CONSTRAINED = ("gem", "agem")
 MINUS = "\N{MINUS SIGN}"
+PLUS = "\N{SUPERSCRIPT PLUS SIGN}"  # DER++ with SHARC is DER++⁺, not DER+++
 
 
 def method(name: str) -> str:

@@ -24,8 +24,8 @@ class Row:
 
     @property
     def label(self) -> str:
-        """`ER`, or `ER+` with SHARC."""
-        return labels.method(self.method) + ("+" if self.plus else "")
+        """`ER`, or `ER⁺` with SHARC."""
+        return labels.method(self.method) + (labels.PLUS if self.plus else "")
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,12 @@ class Layout:
         return found[0] if found else None
 
     def plus_methods(self) -> list[str]:
-        """The methods that have a "+" form, in the order of the rows."""
-        return [name for name in self.methods if name not in labels.NAIVE]
+        """The methods that have a "+" form, in the paper's order of rows."""
+        order = list(labels.METHODS)
+        return sorted(
+            (name for name in self.methods if name not in labels.NAIVE),
+            key=lambda name: order.index(name) if name in order else len(order),
+        )
 
     def rows(self, buffers: Sequence[int]) -> list[Row]:
         """JOINT and SGD first, then per buffer every method with its "+" below it."""

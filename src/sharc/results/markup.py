@@ -8,10 +8,6 @@ from sharc.results import labels
 from sharc.results.tables import Table
 
 SHADE = "rowcolor:{gray!20}"
-CAPTION = {
-    "task_il": "Task-IL",
-    "class_il": "Class-IL",
-}
 METRICS = {"acc": "ACC (↑)", "bwt": "BWT (↑)"}
 
 
@@ -31,7 +27,7 @@ def caption(table: Table) -> str:
     runs = max((cell.n for _, cells in table.rows for cell in cells), default=0)
     return (
         f"Our runs, {labels.scenario(table.scenario)}: mean and standard deviation over {runs} "
-        "seeds, in percent. + denotes the method combined with SHARC."
+        f"seeds, in percent. {labels.PLUS} denotes the method combined with SHARC."
     )
 
 
@@ -104,7 +100,7 @@ def latex(table: Table) -> str:
     text = frame(table, buffer_everywhere=False).map(tex).rename(columns=tex)
     plus = [row.plus for row, _ in table.rows]
     text[("", "Model")] = [
-        rf"\textbf{{{name[:-1]}}}$^{{+}}$" if shaded else name
+        rf"\textbf{{{name.removesuffix(_TEX[labels.PLUS])}}}$^{{+}}$" if shaded else name
         for name, shaded in zip(text[("", "Model")], plus, strict=True)
     ]
     styler = text.style.hide(axis="index").apply(
@@ -116,7 +112,7 @@ def latex(table: Table) -> str:
     body = _group_rules(body, table)
     foot = "".join(rf"\\[2pt] \parbox{{0.9\linewidth}}{{{tex(n)}}}" + "\n" for n in notes(table))
     return (
-        "\\begin{table}[ht]\n\\scriptsize\n\\centering\n"
+        "\\begin{table}[ht]\n\\scriptsize\n\\centering\n\\setlength{\\belowcaptionskip}{4pt}\n"
         f"\\caption{{{tex(caption(table))}}}\n\\label{{tab:{table.name}}}\n"
         f"{body}{foot}\\end{{table}}\n"
     )
@@ -125,7 +121,9 @@ def latex(table: Table) -> str:
 def _group_rules(body: str, table: Table) -> str:
     """Rules under the data sets' heads and between buffers, which Styler cannot draw."""
     lines = body.splitlines()
-    rules = "".join(rf"\cmidrule(lr){{{3 + 2 * i}-{4 + 2 * i}}}" for i in range(len(table.datasets)))
+    rules = "".join(
+        rf"\cmidrule(lr){{{3 + 2 * i}-{4 + 2 * i}}}" for i in range(len(table.datasets))
+    )
     lines.insert(next(i for i, line in enumerate(lines) if "toprule" in line) + 2, rules)
     first = next(i for i, line in enumerate(lines) if "midrule" in line and "cmid" not in line) + 1
     sizes = [row.buffer for row, _ in table.rows]
@@ -135,8 +133,10 @@ def _group_rules(body: str, table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-_TEX = {"±": r"$\pm$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "%": r"\%", "_": r"\_",
-        "&": r"\&", "…": r"\dots{}", labels.MINUS: "$-$", "≈": r"$\approx$"}  # fmt: skip
+_TEX = {
+    labels.PLUS: "$^{+}$", labels.MINUS: "$-$", "±": r"$\pm$", "≈": r"$\approx$",
+    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "%": r"\%", "_": r"\_", "&": r"\&", "…": r"\dots{}",
+}  # fmt: skip
 
 
 def tex(text: str) -> str:

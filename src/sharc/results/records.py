@@ -80,9 +80,7 @@ def checked(path: Path) -> dict[str, Any]:
     if absent:
         raise UserError(f"{path} lacks {', '.join(absent)}: delete it and run again.")
     if record["status"] not in STATUSES:
-        raise UserError(
-            f"{path}: status is {record['status']!r}, legal are {', '.join(STATUSES)}."
-        )
+        raise UserError(f"{path}: status is {record['status']!r}, legal are {', '.join(STATUSES)}.")
     _agrees_with_place(record, path)
     return record
 

@@ -53,23 +53,20 @@ def _run_row(run: Run, scenario: str, joint_bwt: str) -> dict[str, Any]:
     }
 
 
-def _scores(run: Run, accuracy: Matrix, scenario: str, joint_bwt: str) -> dict[str, float]:
+def _scores(run: Run, accuracy: Matrix, scenario: str, joint_bwt: str) -> dict[str, float | None]:
     """ACC and BWT of section "Evaluation Metrics"; JOINT has no accuracy right after a task.
 
     The paper's positive BWT of JOINT compares with an untrained network; we print nothing
     there unless `untrained_reference` asks for the paper's reading.
     """
-    if run.identity["method"] != "joint":
-        return {
-            "acc": metrics.acc(accuracy),
-            "bwt": metrics.backward_transfer(accuracy),
-            "forgetting": metrics.forgetting(accuracy),
-        }
-    bwt = np.nan
-    if joint_bwt == "untrained_reference" and run.record is not None:
-        untrained = np.array(run.record["untrained"][scenario], float)
-        bwt = float(np.mean((accuracy[-1] - untrained)[:-1]))
-    return {"acc": float(np.mean(accuracy[-1])), "bwt": bwt, "forgetting": np.nan}
+    untrained = None
+    if run.identity["method"] == "joint" and joint_bwt == "untrained_reference":
+        untrained = (run.record or {})["untrained"][scenario]
+    return {
+        "acc": metrics.acc(accuracy),
+        "bwt": metrics.backward_transfer(accuracy, untrained),
+        "forgetting": metrics.forgetting(accuracy),
+    }
 
 
 def _measured(found: Sequence[Run]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -86,9 +83,9 @@ def curves(found: Sequence[Run]) -> pd.DataFrame:
             curve = metrics.learning_curve(matrix(record["accuracy"][scenario]))
             base = {name: identity[name] for name in _CURVE} | {"scenario": scenario}
             table += [
-                {**base, "task": task, "accuracy": float(value)}
+                {**base, "task": task, "accuracy": value}
                 for task, value in enumerate(curve, start=1)
-                if np.isfinite(value)
+                if value is not None
             ]
     return pd.DataFrame(table, columns=list(CURVE_COLUMNS))
 

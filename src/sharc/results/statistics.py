@@ -37,6 +37,9 @@ class Estimate:
         return "down" if self.high < 0 else "undecided"
 
 
+NOTHING = Estimate(0)
+
+
 @lru_cache(maxsize=64)
 def expanded_level(n: int, level: float = LEVEL) -> float:
     """The percentile level that covers about `level` for `n` values (Hesterberg 2015)."""
@@ -49,7 +52,7 @@ def estimate(values: Sequence[float]) -> Estimate:
     kept = np.asarray([value for value in values if np.isfinite(value)], dtype=float)
     n = len(kept)
     if n == 0:
-        return Estimate(0)
+        return NOTHING
     mean = float(kept.mean())
     if n == 1:
         return Estimate(1, mean)
@@ -107,17 +110,17 @@ def pooled(gains: Sequence[Mapping[int, float]]) -> Pooled:
         improved=sum(found.direction == "up" for found in used),
         worsened=sum(found.direction == "down" for found in used),
         sign_p=float(stats.binomtest(positive, len(used)).pvalue) if used else NAN,
-        gain=estimate(mean_by_seed(gains)),
+        gain=estimate(list(mean_by_seed(gains).values())),
     )
 
 
-def mean_by_seed(gains: Sequence[Mapping[int, float]]) -> list[float]:
-    """Per seed that every cell has: the mean over cells, in order of the seeds."""
+def mean_by_seed(gains: Sequence[Mapping[int, float]]) -> dict[int, float]:
+    """Per seed that every cell has: the mean over cells."""
     filled = [gain for gain in gains if gain]
     if not filled:
-        return []
+        return {}
     shared = set.intersection(*(set(gain) for gain in filled))
-    return [float(np.mean([gain[seed] for gain in filled])) for seed in sorted(shared)]
+    return {seed: float(np.mean([gain[seed] for gain in filled])) for seed in sorted(shared)}
 
 
 def from_summary(mean: float, sd: float, n: int) -> Estimate:

@@ -27,10 +27,7 @@ def by_seed(group: pd.DataFrame, metric: str) -> dict[int, float]:
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
     """Summary of runs.csv, cells in the order in which the grid lists them."""
     table = []
-    dense = {
-        key: group
-        for key, group in runs[runs["variant"] == "dense"].groupby(BASE, sort=False)
-    }
+    dense = dict(iter(runs[runs["variant"] == "dense"].groupby(BASE, sort=False)))
     for _, group in runs.groupby([*CELL, "scenario"], sort=False, dropna=False):
         first = group.iloc[0]
         row = {name: first[name] for name in (*CELL, "scenario")} | _scores(group)
@@ -44,7 +41,7 @@ def _scores(group: pd.DataFrame) -> dict[str, Any]:
     ok = group[group["status"] == "ok"]
     row: dict[str, Any] = {"n": len(ok), "n_missing": len(group) - len(ok)}
     for metric in ("acc", "bwt"):
-        row |= _spread(metric, ok[metric].tolist(), sd=True)
+        row |= _spread(metric, ok[metric].astype(float).tolist(), sd=True)
     row["forgetting_mean"] = ok["forgetting"].astype(float).mean() if len(ok) else None
     for size in ("items", "counted_floats", "total_bytes"):
         row[size] = ok[size].astype(float).mean() if len(ok) else None

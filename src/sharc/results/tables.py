@@ -9,7 +9,7 @@ import numpy as np
 from sharc.results.frames import Results
 from sharc.results.layout import Layout, Row
 from sharc.results.rows import cell_name
-from sharc.results.statistics import Estimate
+from sharc.results.statistics import NOTHING, Estimate
 from sharc.results.verdicts import direction
 
 
@@ -20,8 +20,8 @@ class Cell:
     name: str  # the cell's name in provenance.json; empty if the suite has no such cell
     n: int = 0
     n_missing: int = 0
-    acc: Estimate = Estimate(0)
-    bwt: Estimate = Estimate(0)
+    acc: Estimate = NOTHING
+    bwt: Estimate = NOTHING
     gain: Estimate | None = None
 
     @property

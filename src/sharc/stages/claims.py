@@ -3,6 +3,16 @@
 from pathlib import Path
 from typing import Any
 
+from sharc.artifacts.files import write_json, write_text
+from sharc.results.claims import kinds
+from sharc.results.claims.evidence import Evidence
+from sharc.results.frames import Results
+from sharc.results.layout import Layout
+from sharc.results.paper import Paper
+from sharc.results.verdicts import NOT_REPRODUCED, NOT_TESTED, REPRODUCED, UNDECIDED
+
+VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_TESTED)
+
 
 def build(
     results: Path,
@@ -15,4 +25,26 @@ def build(
     layout: dict[str, Any],
 ) -> None:
     """Evaluate every entry of `claims_yaml` on our runs and on the paper's own numbers."""
-    raise NotImplementedError
+    evidence = Evidence(Results(results), Layout.of(layout), Paper(paper_csv), figure1)
+    found = [kinds.evaluate(evidence, claim) for claim in kinds.read(claims_yaml)]
+    counts = {verdict: sum(c["verdict"] == verdict for c in found) for verdict in VERDICTS}
+    write_json(out_json, {"counts": counts, "claims": found})
+    write_text(out_md, _markdown(found, counts))
+
+
+def _markdown(found: list[dict[str, Any]], counts: dict[str, int]) -> str:
+    total = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    lines = [
+        "# The paper's claims, checked\n",
+        f"{len(found)} sentences: {total}. A verdict needs an interval over seeds that excludes",
+        "the opposite; else it is undecided. The last column asks whether the paper's own printed",
+        "numbers bear the sentence out.\n",
+        "| Claim | Place | Verdict | What we found | The paper's own numbers |",
+        "|---|---|---|---|---|",
+    ]
+    for claim in found:
+        paper = claim["paper"]
+        said = "-" if paper is None else f"{paper['verdict']}: {paper['text']}"
+        cells = [claim["says"], claim["place"], f"**{claim['verdict']}**", claim["text"], said]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"

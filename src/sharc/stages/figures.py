@@ -3,9 +3,38 @@
 from pathlib import Path
 from typing import Any
 
+from sharc.artifacts.files import write_json
+from sharc.plots import curves, held, memories, motivation, recall, scatter, theta
+from sharc.plots.canvas import Omitted, save, styled
+from sharc.results.frames import Results
+from sharc.results.layout import Layout
+from sharc.results.paper import Paper
+
 
 def build(
     results: Path, paper_csv: Path, figure1: Path | None, out: Path, *, layout: dict[str, Any]
 ) -> None:
-    """Write every figure whose data this suite has, and index.json, which names the others."""
-    raise NotImplementedError
+    """Write every figure whose data this suite has, and index.json, which names the others.
+
+    A figure without data is not drawn as an empty sheet: index.json lists it under `omitted`
+    with the reason, and the report says so.
+    """
+    found, shape = Results(results), Layout.of(layout)
+    figures, omitted = [], []
+    with styled():
+        for drawing in (
+            *motivation.draw(figure1),
+            *curves.draw(found, shape),
+            *memories.draw(found, shape),
+            *theta.draw(found, shape),
+            *held.draw(found, shape),
+            *recall.draw(found, shape),
+            *scatter.draw(found, shape, Paper(paper_csv)),
+        ):
+            entry: dict[str, Any] = {"name": drawing.name, "title": drawing.title}
+            if isinstance(drawing, Omitted):
+                omitted.append(entry | {"reason": drawing.reason})
+            else:
+                files = save(drawing, out)
+                figures.append(entry | {"caption": drawing.caption, "files": files})
+    write_json(out / "index.json", {"figures": figures, "omitted": omitted})

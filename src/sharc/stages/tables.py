@@ -40,8 +40,8 @@ def build(results: Path, paper_csv: Path, out: Path, *, layout: dict[str, Any]) 
     write_text(out / "comparison.md", comparison_markup.markdown(frame))
     write_text(out / "comparison.html", comparison_markup.html(frame))
     write_text(out / "comparison.tex", comparison_markup.latex(frame))
-    inputs = "".join(f"\\input{{{name}}}\n" for name in [*names, "comparison"])
-    write_text(out / "all.tex", _DOCUMENT % inputs)
+    inputs = "".join(f"\\input{{{name}}}\n" for name in names)
+    write_text(out / "all.tex", _DOCUMENT % (inputs + "\\clearpage\n\\input{comparison}\n"))
 
 
 def _write(out: Path, found: Table) -> str:

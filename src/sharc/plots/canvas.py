@@ -1,0 +1,105 @@
+"""The sheet every figure is drawn on: style, colours, markers, and files without dates."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image
+
+from sharc.artifacts.files import write_atomically
+
+STYLE = Path(__file__).with_name("paper.mplstyle")
+# Okabe and Ito's palette; every series also has a marker of its own, so grey print works.
+COLOURS = {
+    "gem": "#0072B2", "agem": "#56B4E9", "er": "#D55E00", "mer": "#E69F00",
+    "derpp": "#009E73", "clser": "#CC79A7", "sgd": "#555555", "joint": "#000000",
+}  # fmt: skip
+MARKERS = {
+    "gem": "s", "agem": "D", "er": "o", "mer": "^", "derpp": "v", "clser": "P",
+    "sgd": "x", "joint": "*",
+}  # fmt: skip
+MEMORY_COLOURS = {
+    "bayes_pcn": "#0072B2", "modern_hopfield": "#D55E00", "hopfield": "#E69F00",
+    "pcn": "#009E73", "none": "#555555", "mean": "#56B4E9", "oracle": "#000000",
+}  # fmt: skip
+MEMORY_MARKERS = {
+    "bayes_pcn": "o", "modern_hopfield": "s", "hopfield": "^", "pcn": "v",
+    "none": "x", "mean": "D", "oracle": "*",
+}  # fmt: skip
+BASE_LINE, PLUS_LINE = ":", "-"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A finished figure with the words that go with it; photographs keep all their colours."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure
+    photographs: bool = False
+
+
+@dataclass(frozen=True)
+class Omitted:
+    """A figure this suite has no data for; the index says so instead of an empty sheet."""
+
+    name: str
+    title: str
+    reason: str
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Matplotlib's defaults plus our sheet, whatever the user's own settings are."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        style.use(STYLE)
+        yield
+
+
+def panels(rows: int, columns: int, size: tuple[float, float], **share: Any) -> tuple[Figure, Any]:
+    """A figure of `rows` x `columns` axes (always a 2-d array), `size` inches each."""
+    figure = Figure(figsize=(size[0] * columns, size[1] * rows))
+    return figure, figure.subplots(rows, columns, squeeze=False, **share)
+
+
+def level_line(axes: Axes, value: float, name: str, text: str) -> None:
+    """A labelled horizontal reference such as SGD, which needs no buffer."""
+    style = {"sgd": "--", "joint": "-."}.get(name, "--")
+    axes.axhline(value, color=COLOURS.get(name, "#555555"), linestyle=style, linewidth=1.1)
+    axes.annotate(
+        text, (0.0, value), xycoords=("axes fraction", "data"), ha="left", va="bottom",
+        fontsize=7, color=COLOURS.get(name, "#555555"),
+        textcoords="offset points", xytext=(2, 1),
+    )  # fmt: skip
+
+
+def _shrink(path: Path) -> None:
+    """A palette of 256 colours: a third of the size, and line art loses nothing visible."""
+    with Image.open(path) as image:
+        small = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    small.save(path, format="PNG", optimize=True)
+
+
+def save(drawing: Drawing, out: Path) -> list[str]:
+    """Write PNG and PDF with no date, tool or version inside: same data, same bytes."""
+    files = []
+    metadata: dict[str, dict[str, None]] = {
+        "png": {"Software": None},
+        "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    }
+    for ending, blank in metadata.items():
+        path = out / f"{drawing.name}.{ending}"
+        with write_atomically(path) as partial:
+            drawing.figure.savefig(partial, metadata=blank)
+            if ending == "png" and not drawing.photographs:
+                _shrink(partial)
+        files.append(path.name)
+    return files

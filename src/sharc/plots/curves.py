@@ -1,0 +1,80 @@
+"""Learning curves: accuracy on the tasks seen so far, with SHARC solid and without dotted."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from sharc.plots.canvas import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, Omitted, panels
+from sharc.results import labels
+from sharc.results.frames import Results
+from sharc.results.layout import SCENARIOS, Layout
+
+
+def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
+    """One figure per data set and scenario, at the smallest buffer of the main tables."""
+    for dataset in layout.datasets:
+        for scenario in SCENARIOS:
+            yield _figure(results, layout, dataset, scenario)
+
+
+def _figure(results: Results, layout: Layout, dataset: str, scenario: str) -> Drawing | Omitted:
+    name = f"curves_{dataset}_{scenario}"
+    title = f"Learning curves, {labels.dataset(dataset)}, {labels.scenario(scenario)}"
+    curves = results.curves
+    curves = curves[(curves["dataset"] == dataset) & (curves["scenario"] == scenario)]
+    methods = [method for method in layout.plus_methods() if method in set(curves["method"])]
+    buffer = layout.main[0]
+    if not methods:
+        return Omitted(name, title, f"this suite has no curves for {labels.dataset(dataset)}")
+    curves = curves[curves["backbone"] == layout.backbone_of(results.summary, dataset)]
+    columns = min(3, len(methods))
+    figure, axes = panels(
+        -(-len(methods) // columns), columns, (2.5, 2.1), sharex=True, sharey=True
+    )
+    for method, place in zip(methods, axes.flat, strict=False):
+        _panel(place, curves, method, buffer, layout.variant(scenario, plus=True))
+    for place in axes.flat[len(methods) :]:
+        place.set_visible(False)
+    figure.supxlabel("tasks learned", fontsize=9)
+    figure.supylabel("accuracy on tasks seen so far (%)", fontsize=9)
+    return Drawing(name, title, _caption(layout, dataset, scenario), figure)
+
+
+def _caption(layout: Layout, dataset: str, scenario: str) -> str:
+    theta = layout.theta[scenario]
+    return (
+        f"Mean accuracy on the tasks seen so far after each task; {labels.dataset(dataset)}, "
+        f"{labels.scenario(scenario)}, buffer {layout.main[0]}. Solid: with SHARC "
+        f"({labels.memory(layout.memory)}, θ = {theta:g}); dotted: the method alone; dashed grey: "
+        "SGD without any buffer. Bands span the seeds' minimum and maximum."
+    )
+
+
+def _panel(axes: Axes, curves: pd.DataFrame, method: str, buffer: int, variant: str) -> None:
+    mine = curves[(curves["method"] == method) & (curves["buffer"] == buffer)]
+    sgd = curves[curves["method"] == "sgd"].groupby("task")["accuracy"].mean()
+    if len(sgd):
+        axes.plot(sgd.index, sgd.to_numpy(), color=COLOURS["sgd"], ls="--", lw=1.1, label="SGD")
+    for name, line, label in (
+        ("dense", BASE_LINE, labels.method(method)),
+        (variant, PLUS_LINE, labels.method(method) + labels.PLUS),
+    ):
+        _line(axes, mine[mine["variant"] == name], method, line, label)
+    axes.set_title(labels.method(method))
+    axes.legend(loc="best", fontsize=7)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _line(axes: Axes, curve: pd.DataFrame, method: str, line: str, label: str) -> None:
+    if curve.empty:
+        return
+    points = curve.groupby("task")["accuracy"].agg(["mean", "min", "max"])
+    colour = COLOURS.get(method, "#333333")
+    axes.plot(
+        points.index, points["mean"], color=colour, ls=line, marker=MARKERS.get(method, "o"),
+        markersize=3.5, markerfacecolor=colour if line == PLUS_LINE else "white",
+        markevery=max(1, len(points) // 8), label=label,
+    )  # fmt: skip
+    axes.fill_between(points.index, points["min"], points["max"], color=colour, alpha=0.15, lw=0)

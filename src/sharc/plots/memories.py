@@ -1,0 +1,78 @@
+"""Associative memories compared: GEM in Class-IL and ER in Task-IL, as in the paper's figure."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from sharc.plots.canvas import COLOURS, MEMORY_COLOURS, MEMORY_MARKERS, Drawing, Omitted, panels
+from sharc.results import labels
+from sharc.results.frames import Results
+from sharc.results.layout import Layout
+
+NAME, TITLE = "memories", "Associative memories compared"
+PANELS = (("class_il", "gem"), ("task_il", "er"))  # section "Associative Memory Comparison"
+
+
+def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
+    """Two panels, each a memory's ACC with its interval, the dense method as a line."""
+    found = [(place, group) for place in PANELS for group in _groups(results, layout, *place)]
+    if not found:
+        yield Omitted(NAME, TITLE, "this suite runs one associative memory only")
+        return
+    tallest = max(len(group) for _, group in found)
+    figure, axes = panels(1, len(found), (3.6, 0.9 + 0.3 * tallest))
+    for ((scenario, method), group), place in zip(found, axes.flat, strict=True):
+        _panel(place, results.summary, group, scenario, method)
+    datasets = sorted({labels.dataset(group["dataset"].iloc[0]) for _, group in found})
+    buffers = sorted({int(group["buffer"].iloc[0]) for _, group in found})
+    caption = (
+        f"Average accuracy with different associative memories, {', '.join(datasets)}, buffer "
+        f"{', '.join(map(str, buffers))}. Bars: interval over seeds. Dotted: the same method "
+        "storing whole maps; dashed: SGD without any buffer. “none” leaves dropped channels at "
+        "zero, “oracle” recalls perfectly: between them lies all that a memory can add."
+    )
+    yield Drawing(NAME, TITLE, caption, figure)
+
+
+def _groups(results: Results, layout: Layout, scenario: str, method: str) -> Iterator[pd.DataFrame]:
+    """Cells that differ only in their memory, at the scenario's theta; one data set each."""
+    frame = results.summary
+    theta = layout.theta[scenario]
+    frame = frame[(frame["scenario"] == scenario) & (frame["method"] == method) & (frame["n"] > 0)]
+    plain = frame["variant"] == frame["memory"].map(lambda name: f"{name}-t{theta:g}")
+    for _, group in frame[plain].groupby(["dataset", "backbone", "buffer"], sort=False):
+        if group["memory"].nunique() > 1:
+            yield group.sort_values("acc_mean")
+
+
+def _panel(
+    axes: Axes, summary: pd.DataFrame, group: pd.DataFrame, scenario: str, method: str
+) -> None:
+    for height, row in enumerate(group.to_dict("records")):
+        error = [[row["acc_mean"] - row["acc_low"]], [row["acc_high"] - row["acc_mean"]]]
+        axes.errorbar(
+            row["acc_mean"], height, xerr=error, markersize=6,
+            fmt=MEMORY_MARKERS.get(row["memory"], "o"),
+            color=MEMORY_COLOURS.get(row["memory"], "#333333"),
+        )  # fmt: skip
+    first = group.iloc[0]
+    same = (summary["dataset"] == first["dataset"]) & (summary["scenario"] == scenario)
+    here = summary[same & (summary["backbone"] == first["backbone"])]
+    dense = here[
+        (here["method"] == method)
+        & (here["buffer"] == first["buffer"])
+        & (here["variant"] == "dense")
+    ]
+    sgd = here[here["method"] == "sgd"] if scenario == "task_il" else here.iloc[:0]
+    for reference, line, name in ((dense, ":", labels.method(method)), (sgd, "--", "SGD")):
+        for value in reference["acc_mean"].dropna():
+            colour = COLOURS["sgd"] if name == "SGD" else COLOURS.get(method, "#333333")
+            axes.axvline(value, ls=line, color=colour, label=f"{name} {value:.1f}")
+    axes.set_yticks(range(len(group)), [labels.memory(name) for name in group["memory"]])
+    axes.set_title(
+        f"{labels.method(method)}{labels.PLUS}, {labels.scenario(scenario)}, θ = {first['theta']:g}"
+    )
+    axes.set_xlabel("ACC (%)")
+    axes.margins(y=0.15)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=7)

@@ -1,0 +1,74 @@
+"""Sensitivity to theta, the share of channels dropped, in both scenarios."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from sharc.plots.canvas import COLOURS, MARKERS, Drawing, Omitted, level_line, panels
+from sharc.results import labels
+from sharc.results.frames import Results
+from sharc.results.layout import SCENARIOS, Layout
+
+NAME, TITLE = "theta", "Sensitivity to the masking threshold θ"
+# Section "Masking Threshold Sensitivity Analysis" names these ranges as optimal.
+OPTIMUM = {"task_il": (0.8, 0.9), "class_il": (0.3, 0.5)}
+ENOUGH = 4  # fewer points are the tables' own variants, not a sweep
+
+
+def sweep(results: Results, layout: Layout, scenario: str) -> pd.DataFrame:
+    """Cells of the sweep: the layout's memory at many thetas, plus the dense cell as theta 0."""
+    frame = results.summary
+    frame = frame[(frame["scenario"] == scenario) & (frame["n"] > 0)]
+    named = frame["theta"].map(lambda theta: f"{layout.memory}-t{theta:g}")
+    swept = frame[(frame["memory"] == layout.memory) & (frame["variant"] == named)]
+    keys = ["dataset", "backbone", "method", "buffer"]
+    swept = swept[swept.groupby(keys)["theta"].transform("nunique") >= ENOUGH]
+    dense = frame[frame["variant"] == "dense"].merge(swept[keys].drop_duplicates(), on=keys)
+    return pd.concat([dense.assign(theta=0.0), swept]).sort_values([*keys, "theta"])
+
+
+def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
+    """Two panels: Task-IL and Class-IL, every swept method with its interval over seeds."""
+    swept = {scenario: sweep(results, layout, scenario) for scenario in SCENARIOS}
+    if any(frame.empty for frame in swept.values()):
+        yield Omitted(NAME, TITLE, "this suite does not sweep θ")
+        return
+    figure, axes = panels(1, 2, (3.6, 2.8))
+    for (scenario, frame), place in zip(swept.items(), axes.flat, strict=True):
+        _panel(place, results.summary, frame, scenario)
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7
+    )
+    first = swept["task_il"].iloc[0]
+    caption = (
+        f"Average accuracy against θ, the share of channels dropped; "
+        f"{labels.dataset(first['dataset'])}, buffer {first['buffer']}, "
+        f"{labels.memory(layout.memory)}. θ = 0 is the method without SHARC. Bars: interval over "
+        "seeds. Shaded: where the paper finds the optimum."
+    )
+    yield Drawing(NAME, TITLE, caption, figure)
+
+
+def _panel(axes: Axes, summary: pd.DataFrame, frame: pd.DataFrame, scenario: str) -> None:
+    axes.axvspan(*OPTIMUM[scenario], color="#F0E442", alpha=0.35, lw=0, label="paper's optimum")
+    for (dataset, method), line in frame.groupby(["dataset", "method"], sort=False):
+        error = [line["acc_mean"] - line["acc_low"], line["acc_high"] - line["acc_mean"]]
+        label = labels.method(str(method))
+        if frame["dataset"].nunique() > 1:
+            label += f", {labels.dataset(str(dataset))}"
+        axes.errorbar(
+            line["theta"], line["acc_mean"], yerr=error, label=label, ls="-",
+            color=COLOURS.get(str(method)), marker=MARKERS.get(str(method), "o"),
+        )  # fmt: skip
+    if scenario == "task_il":
+        sgd = summary[
+            (summary["method"] == "sgd")
+            & (summary["scenario"] == scenario)
+            & summary["dataset"].isin(frame["dataset"])
+        ]
+        for value in sgd["acc_mean"].dropna():
+            level_line(axes, value, "sgd", "SGD")
+    axes.set_title(labels.scenario(scenario))
+    axes.set_xlabel("θ (share of channels dropped)")
+    axes.set_ylabel("ACC (%)")

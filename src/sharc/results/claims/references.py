@@ -1,0 +1,164 @@
+"""Checks against the naive baselines, and on learning curves."""
+
+from typing import Any
+
+import numpy as np
+
+from sharc.results import labels
+from sharc.results.claims.evidence import Evidence, Gains, Place, difference
+from sharc.results.claims.finding import (
+    DOES_NOT_SUPPORT,
+    SUPPORTS,
+    Finding,
+    figures,
+    interval,
+    not_tested,
+)
+from sharc.results.claims.gains import NO_CELLS, Answer, majority
+from sharc.results.statistics import estimate, mean_by_seed, pooled
+from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
+
+
+def above_method(evidence: Evidence, claim: dict[str, Any]) -> Answer:
+    """Most plain methods lie above a reference that needs no buffer."""
+    found: dict[Place, Gains] = {}
+    printed = []
+    for place in evidence.places(claim["cells"]):
+        naive = Place(place.scenario, place.dataset, claim["reference"], 0)
+        gap = difference(evidence.seeds(place, "dense"), evidence.seeds(naive, "dense"))
+        if gap:
+            found[place] = gap
+    for place in evidence.places(claim["cells"], printed=True):
+        one = evidence.paper.cell(
+            place.scenario, place.dataset, place.method, place.buffer, plus=False
+        )
+        other = evidence.paper.cell(
+            place.scenario, place.dataset, claim["reference"], 0, plus=False
+        )
+        if one is not None and other is not None:
+            printed.append(one.acc_mean > other.acc_mean)
+    said = f"lie above {labels.method(claim['reference'])}"
+    text = f"{sum(printed)} of {len(printed)} printed means {said}."
+    paper = Finding(
+        SUPPORTS if sum(printed) > len(printed) / 2 else DOES_NOT_SUPPORT,
+        text,
+        {"cells": len(printed), "positive": sum(printed)},
+    )
+    return majority(evidence, found, said), paper if printed else None
+
+
+def upper_bound(evidence: Evidence, claim: dict[str, Any]) -> Answer:
+    """No method, with or without SHARC, lies above the reference."""
+    gaps, above = _gaps_to_bound(evidence, claim)
+    printed = _printed_above(evidence, claim)
+    total = sum(1 for _ in printed)
+    over = [name for name, is_above in printed if is_above]
+    paper = Finding(
+        DOES_NOT_SUPPORT if over else SUPPORTS,
+        f"{len(over)} of {total} printed means lie above the reference"
+        + (f" (e.g. {over[0]})." if over else "."),
+        {"cells": total, "above": len(over)},
+    )
+    if not gaps:
+        return not_tested(NO_CELLS), paper
+    sums = pooled(list(gaps.values()))
+    verdict = NOT_REPRODUCED if above else REPRODUCED
+    if not above and sums.worsened < sums.cells:
+        verdict = UNDECIDED
+    text = (
+        f"{len(above)} of {sums.cells} cells lie above {labels.method(claim['reference'])} beyond "
+        f"their interval, {sums.worsened} below it. Mean distance: {interval(sums.gain)}."
+    )
+    counts = {"cells": sums.cells, "above": len(above), "below": sums.worsened}
+    return Finding(verdict, text, counts | figures(sums.gain, "distance"), above[:20]), paper
+
+
+def _gaps_to_bound(
+    evidence: Evidence, claim: dict[str, Any]
+) -> tuple[dict[tuple[Place, str], Gains], list[str]]:
+    gaps, above = {}, []
+    for place in evidence.places(claim["cells"]):
+        bound = evidence.seeds(Place(place.scenario, place.dataset, claim["reference"], 0), "dense")
+        for plus in (False, True):
+            variant = evidence.layout.variant(place.scenario, plus=plus)
+            gap = difference(evidence.seeds(place, variant), bound)
+            if gap:
+                gaps[place, variant] = gap
+                if estimate(list(gap.values())).direction == "up":
+                    above.append(evidence.name(place, variant))
+    return gaps, above
+
+
+def _printed_above(evidence: Evidence, claim: dict[str, Any]) -> list[tuple[str, bool]]:
+    found = []
+    for place in evidence.places(claim["cells"], printed=True):
+        bound = evidence.paper.cell(
+            place.scenario, place.dataset, claim["reference"], 0, plus=False
+        )
+        for plus in (False, True):
+            one = evidence.paper.cell(
+                place.scenario, place.dataset, place.method, place.buffer, plus=plus
+            )
+            if one is not None and bound is not None:
+                sign = labels.PLUS if plus else ""
+                name = f"{labels.method(place.method)}{sign} at {place.buffer}"
+                name += f" on {labels.dataset(place.dataset)}"
+                found.append((name, one.acc_mean > bound.acc_mean))
+    return found
+
+
+def curves_above(evidence: Evidence, claim: dict[str, Any]) -> Answer:
+    """Averaged over all tasks after the first, most curves lie higher with SHARC."""
+    found = {}
+    for place in evidence.places(claim["cells"]):
+        plus = evidence.layout.variant(place.scenario, plus=True)
+        gap = difference(_curve(evidence, place, plus), _curve(evidence, place, "dense"))
+        if gap:
+            found[place] = gap
+    return majority(evidence, found, "lie higher on average over the curve"), None
+
+
+def curve_trend(evidence: Evidence, claim: dict[str, Any]) -> Answer:
+    """The base loses accuracy as tasks are added, while SHARC gains."""
+    places = list(evidence.places(claim["cells"]))
+    slopes = {}
+    for plus in (False, True):
+        each = [
+            _curve(evidence, p, evidence.layout.variant(p.scenario, plus=plus), slope=True)
+            for p in places
+        ]
+        slopes[plus] = estimate(list(mean_by_seed([slope for slope in each if slope]).values()))
+    base, with_sharc = slopes[False], slopes[True]
+    if not base.n or not with_sharc.n:
+        return not_tested(NO_CELLS), None
+    verdict = UNDECIDED
+    if with_sharc.direction == "down" or base.direction == "up":
+        verdict = NOT_REPRODUCED
+    elif with_sharc.direction == "up" and base.direction == "down":
+        verdict = REPRODUCED
+    text = (
+        f"Slope per task: base {interval(base)}, with SHARC {interval(with_sharc)}, "
+        "mean over methods."
+    )
+    numbers = figures(base, "base_slope") | figures(with_sharc, "sharc_slope")
+    return Finding(verdict, text, numbers), None
+
+
+def _curve(evidence: Evidence, place: Place, variant: str, *, slope: bool = False) -> Gains:
+    """By seed: the mean of the learning curve after task 1, or its slope in points per task."""
+    curves = evidence.results.curves
+    mine = curves[
+        (curves["dataset"] == place.dataset)
+        & (curves["backbone"] == evidence.layout.backbone_of(curves, place.dataset))
+        & (curves["method"] == place.method)
+        & (curves["variant"] == variant)
+        & (curves["buffer"] == place.buffer)
+        & (curves["scenario"] == place.scenario)
+        & (curves["task"] > 1)
+    ]
+    return {
+        int(seed): float(np.polyfit(curve["task"], curve["accuracy"], 1)[0])
+        if slope
+        else float(curve["accuracy"].mean())
+        for seed, curve in mine.groupby("seed")
+    }
