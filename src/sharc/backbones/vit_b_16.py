@@ -25,7 +25,7 @@ class _PatchTokens(nn.Module):
         first: Tensor = self.network.class_token.expand(len(images), -1, -1)  # type: ignore[operator,union-attr]
         tokens: Tensor = self.network.encoder(cat([first, patches], dim=1))  # type: ignore[operator]
         grid = images.shape[-1] // _PATCH
-        return tokens[:, 1:].transpose(1, 2).unflatten(2, (grid, grid))
+        return tokens[:, 1:].transpose(1, 2).reshape(len(images), -1, grid, grid)
 
 
 class ViTB16(Backbone):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sharc.datasets.raw import Split
+from sharc.datasets.raw import Contents
 from sharc.errors import UserError, unknown
 
 SOURCES = ("bundled", "official", "mirror", "npm", "folder")
@@ -43,15 +43,10 @@ class Dataset(ABC):
     """One data set: its constants and one reader per source."""
 
     name: ClassVar[str]
-    class_names: tuple[str, ...]
+    n_classes: ClassVar[int]
     side: ClassVar[int]  # native height and width in pixels
     mean: ClassVar[Triple]  # of pixels scaled to 0..1
     std: ClassVar[Triple]
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes there are."""
-        return len(self.class_names)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -59,8 +54,8 @@ class Dataset(ABC):
         return tuple(self.readers())
 
     @abstractmethod
-    def readers(self) -> dict[str, Callable[[Place], dict[str, Split]]]:
-        """One function per source: place -> {"train": ..., "test": ...}."""
+    def readers(self) -> dict[str, Callable[[Place], Contents]]:
+        """One function per source: place -> contents."""
 
     @abstractmethod
     def expected(self, options: Mapping[str, Any]) -> dict[str, Expected]:
@@ -70,7 +65,7 @@ class Dataset(ABC):
     def manual_step(self, source: str, place: Place) -> str:
         """What the user can do by hand to make `source` work."""
 
-    def read(self, source: str, place: Place) -> dict[str, Split]:
+    def read(self, source: str, place: Place) -> Contents:
         """The splits as `source` gives them, in its own order, not yet checked."""
         if source not in SOURCES:
             raise UserError(unknown("source", source, SOURCES))

@@ -7,13 +7,14 @@ import numpy as np
 import torch
 
 from sharc.datasets.base import Dataset, Expected, Place
-from sharc.datasets.raw import Split
+from sharc.datasets.raw import Contents, Split
 from sharc.datasets.tensors import Array
 from sharc.randomness import generator
 
 _TEST_SHARE = 0.2
 _TRAIN_DIGEST = "37ce5a9017050e8a3ac85041ca33566aad14a1b1fb45bfdaf451f51430af2c13"
 _TEST_DIGEST = "42f4d564171a9cf61a62208ba62bc809c8448ff311da84cb3fdf69dcd046e681"
+_NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _FULL_INK = 16  # scikit-learn's grey levels are 0..16
 
 
@@ -21,12 +22,12 @@ class Digits(Dataset):
     """Greyscale digits as RGB; a fixed stratified fifth of each class is the test set."""
 
     name = "digits"
-    class_names = tuple("zero one two three four five six seven eight nine".split())
+    n_classes = 10
     side = 8
     mean = (0.3054, 0.3054, 0.3054)
     std = (0.3761, 0.3761, 0.3761)
 
-    def readers(self) -> dict[str, Callable[[Place], dict[str, Split]]]:
+    def readers(self) -> dict[str, Callable[[Place], Contents]]:
         """The package's own copy is the only source."""
         return {"bundled": self._bundled}
 
@@ -38,7 +39,7 @@ class Digits(Dataset):
         """The data come with a dependency."""
         return "pip install scikit-learn"
 
-    def _bundled(self, place: Place) -> dict[str, Split]:
+    def _bundled(self, place: Place) -> Contents:
         """Grey levels 0..16 stretched to 0..255 and repeated in three channels."""
         from sklearn.datasets import load_digits
 
@@ -47,10 +48,9 @@ class Digits(Dataset):
         images = np.repeat(grey[..., None], 3, axis=3)
         labels = bunch.target.astype(np.int64)
         test = _test_mask(labels)
-        return {
-            "train": Split(images[~test], labels[~test]),
-            "test": Split(images[test], labels[test]),
-        }
+        return Contents(
+            _NAMES, Split(images[~test], labels[~test]), Split(images[test], labels[test])
+        )
 
 
 def _test_mask(labels: Array) -> Array:

@@ -26,6 +26,18 @@ class Split(NamedTuple):
     labels: Array
 
 
+class Contents(NamedTuple):
+    """What a source holds, in its own order."""
+
+    class_names: tuple[str, ...]
+    train: Split
+    test: Split
+
+    def split(self, name: str) -> Split:
+        """The split called "train" or "test"."""
+        return self.train if name == "train" else self.test
+
+
 def item_digests(split: Split) -> list[bytes]:
     """One sha256 per item, over its pixels and its label."""
     tails = np.asarray(split.labels).astype("<u2")

@@ -7,7 +7,7 @@ tensors; a data set of a gigabyte and a gather of a few rows need neither.
 import errno
 import json
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +66,7 @@ def _header(tensors: Mapping[str, Blocks]) -> bytes:
 
 
 @contextmanager
-def explained(path: Path) -> Any:
+def explained(path: Path) -> Iterator[None]:
     """Turn a full disk or a forbidden folder into a message that names the file."""
     try:
         yield
@@ -100,7 +100,7 @@ def mapped(path: Path) -> dict[str, Array]:
         size = path.stat().st_size
         with path.open("rb") as handle:
             (length,) = struct.unpack("<Q", handle.read(8))
-            entries = json.loads(handle.read(length)) if length <= size else None
+            entries = json.loads(handle.read(min(length, size)))
         return {
             name: _view(path, size, 8 + length, entry)
             for name, entry in entries.items()

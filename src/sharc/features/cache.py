@@ -1,6 +1,7 @@
 """Reader of outputs/features/<dataset>/<backbone>/: pooled vectors whole, maps row by row."""
 
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ class FeatureCache:
         result = np.empty((len(places), *self.meta["map_shape"]), dtype=np.float32)
         order = np.argsort(places, kind="stable")
         edges = np.searchsorted(places[order], self._starts)
-        for number, (start, end) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+        for number, (start, end) in enumerate(pairwise(edges)):
             if start < end:
                 here = order[start:end]
                 result[here] = maps[number][places[here] - self._starts[number]]

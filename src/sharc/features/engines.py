@@ -108,7 +108,7 @@ def choose_engine(
     extractor: Extractor, side: int, *, engine: str, device: str, batch: int, threads: int
 ) -> Engine:
     """The engine asked for; `auto` is ONNX Runtime on a CPU if the network can be translated."""
-    from sharc.features.onnx_graph import UnsupportedOperationError
+    from sharc.features.onnx_operations import UnsupportedOperationError
 
     device = choose_device(device)
     if engine == "onnx" and device != "cpu":

@@ -3,6 +3,8 @@
 With frozen statistics, γ (Wx + b − μ) / √(σ² + ε) + β is itself a convolution.
 """
 
+from typing import Any
+
 from torch import Tensor, nn
 from torch.export import ExportedProgram, export
 from torch.fx import Node
@@ -23,12 +25,13 @@ def fold_batchnorm(module: nn.Module, example: Tensor) -> nn.Module:
 
 def _owner(program: ExportedProgram, weight: Node) -> str:
     """Dotted name of the module a weight of the graph belongs to."""
-    return program.graph_signature.inputs_to_parameters[weight.name].rpartition(".")[0]
+    return str(program.graph_signature.inputs_to_parameters[weight.name]).rpartition(".")[0]
 
 
 def _fold(module: nn.Module, convolution: str, norm: str) -> None:
     """Give the convolution the norm's scale and shift, and put nothing in the norm's place."""
-    conv, bn = module.get_submodule(convolution), module.get_submodule(norm)
+    conv: Any = module.get_submodule(convolution)
+    bn: Any = module.get_submodule(norm)
     conv.weight, conv.bias = fuse_conv_bn_weights(
         conv.weight,
         conv.bias,

@@ -8,7 +8,7 @@ import numpy as np
 
 from sharc.artifacts.files import write_json
 from sharc.datasets.base import SOURCES, Dataset, Expected, Place
-from sharc.datasets.raw import SPLITS, Split, content_digest, item_digests, write_split
+from sharc.datasets.raw import SPLITS, Contents, content_digest, item_digests, write_split
 from sharc.errors import UserError, unknown
 
 
@@ -25,21 +25,21 @@ def build(
         if source not in SOURCES:
             raise UserError(unknown("source", source, SOURCES))
     place = Place(out.parent.parent / ".downloads" / dataset.name, mirror, options)
-    splits, digests = _first_that_works(dataset, sources, place)
+    contents, digests = _first_that_works(dataset, sources, place)
     for name in SPLITS:
-        write_split(out / f"{name}.safetensors", splits[name], digests[name])
-    write_json(out / "meta.json", _meta(dataset, splits, digests))
+        write_split(out / f"{name}.safetensors", contents.split(name), digests[name])
+    write_json(out / "meta.json", _meta(dataset, contents, digests))
 
 
 def _first_that_works(
     dataset: Dataset, sources: Sequence[str], place: Place
-) -> tuple[dict[str, Split], dict[str, list[bytes]]]:
+) -> tuple[Contents, dict[str, list[bytes]]]:
     """Splits and item digests of the first source whose content is right."""
     reasons = []
     for source in sources:
         try:
-            splits = dataset.read(source, place)
-            return splits, _verified(dataset, splits, dataset.expected(place.options))
+            contents = dataset.read(source, place)
+            return contents, _verified(dataset, contents, dataset.expected(place.options))
         except UserError as error:
             reasons.append((source, str(error)))
     lines = []
@@ -51,13 +51,13 @@ def _first_that_works(
 
 
 def _verified(
-    dataset: Dataset, splits: Mapping[str, Split], expected: Mapping[str, Expected]
+    dataset: Dataset, contents: Contents, expected: Mapping[str, Expected]
 ) -> dict[str, list[bytes]]:
     """Item digests per split, once shapes, counts and content are what they must be."""
     digests = {}
     for name in SPLITS:
-        _check_shape(dataset, name, splits[name], expected[name])
-        digests[name] = item_digests(splits[name])
+        _check_shape(dataset, contents, name, expected[name])
+        digests[name] = item_digests(contents.split(name))
         found, right = content_digest(digests[name]), expected[name].digest
         if right is not None and found != right:
             raise UserError(
@@ -66,9 +66,11 @@ def _verified(
     return digests
 
 
-def _check_shape(dataset: Dataset, name: str, split: Split, expected: Expected) -> None:
+def _check_shape(dataset: Dataset, contents: Contents, name: str, expected: Expected) -> None:
     """Refuse other sizes, other labels, and a class with too few or too many images."""
-    side, n_classes = dataset.side, dataset.n_classes
+    side, n_classes, split = dataset.side, dataset.n_classes, contents.split(name)
+    if len(contents.class_names) != n_classes:
+        raise UserError(f"{n_classes} classes expected, {len(contents.class_names)} found")
     if split.images.shape[1:] != (side, side, 3):
         raise UserError(f"{name} images are {split.images.shape[1:]}, not {(side, side, 3)}")
     labels = np.asarray(split.labels)
@@ -79,24 +81,26 @@ def _check_shape(dataset: Dataset, name: str, split: Split, expected: Expected) 
     if counts.sum() != expected.items:
         raise UserError(
             f"{expected.items} {name} images expected, {counts.sum()} found; class "
-            f"{dataset.class_names[poorest]!r} has the fewest: {counts[poorest]}"
+            f"{contents.class_names[poorest]!r} has the fewest: {counts[poorest]}"
         )
 
 
 def _meta(
-    dataset: Dataset, splits: Mapping[str, Split], digests: Mapping[str, list[bytes]]
+    dataset: Dataset, contents: Contents, digests: Mapping[str, list[bytes]]
 ) -> dict[str, Any]:
     """What a reader needs to know; nothing about the source, so that all sources agree."""
     return {
         "dataset": dataset.name,
-        "classes": list(dataset.class_names),
+        "classes": list(contents.class_names),
         "side": dataset.side,
         "mean": list(dataset.mean),
         "std": list(dataset.std),
         "splits": {
             name: {
-                "items": len(splits[name].labels),
-                "per_class": np.bincount(splits[name].labels, minlength=dataset.n_classes).tolist(),
+                "items": len(contents.split(name).labels),
+                "per_class": np.bincount(
+                    contents.split(name).labels, minlength=dataset.n_classes
+                ).tolist(),
                 "digest": content_digest(digests[name]),
             }
             for name in SPLITS

