@@ -48,6 +48,8 @@ class Head:
 
     def logits(self, x: Tensor) -> Tensor:
         """[S, R, D] -> [S, R, C]."""
+        if x.shape[1] == 1:  # see inner_products
+            return self.logits(x.expand(-1, 2, -1))[:, :1]
         if self.class_major:
             class_major = torch.baddbmm(self.b.unsqueeze(2), self.stored, x.transpose(1, 2))
             return class_major.transpose(1, 2)
@@ -77,11 +79,23 @@ class Head:
 
     def descend(self, x: Tensor, residual: Tensor, rate: float) -> None:
         """W <- W - rate X^T R and b <- b - rate sum R, for x [S, R, D], residual [S, R, C]."""
-        if self.class_major:
+        if x.shape[1] == 1:
+            outer = (residual.transpose(1, 2), x)
+            step = outer if self.class_major else tuple(o.transpose(1, 2) for o in outer)
+            self.stored.addcmul_(*step, value=-rate)
+        elif self.class_major:
             self.stored.baddbmm_(residual.transpose(1, 2), x, alpha=-rate)
         else:
             self.stored.baddbmm_(x.transpose(1, 2), residual, alpha=-rate)
         self.b.sub_(residual.sum(dim=1), alpha=rate)
+
+    def descend_one(self, run: int, x: Tensor, residual: Tensor, rate: float) -> None:
+        """The same for a single run of the stack: x [R, D], residual [R, C]."""
+        if self.class_major:
+            self.stored[run].addmm_(residual.T, x, alpha=-rate)
+        else:
+            self.stored[run].addmm_(x.T, residual, alpha=-rate)
+        self.b[run].sub_(residual.sum(dim=0), alpha=rate)
 
     def copy(self) -> "Head":
         """An independent head with the same weights."""
@@ -101,3 +115,15 @@ class Head:
         """Zero one run's head, so that a diverged run is harmless to whatever reads its weights."""
         self.stored[run].zero_()
         self.b[run].zero_()
+
+
+def inner_products(a: Tensor, b: Tensor) -> Tensor:
+    """x_i . x_j for the rows of a [S, n, D] and b [S, m, D]: [S, n, m].
+
+    A lone row is doubled: a product with a vector would be summed in another order for a single
+    run than for a stack.
+    """
+    n, m = a.shape[1], b.shape[1]
+    a = a.expand(-1, 2, -1) if n == 1 else a
+    b = b.expand(-1, 2, -1) if m == 1 else b
+    return torch.bmm(a, b.transpose(1, 2))[:, :n, :m]

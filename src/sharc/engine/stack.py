@@ -4,7 +4,6 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -120,7 +119,7 @@ class Stack:
 
     def _result(self, run: int) -> RunResult:
         matrices = {
-            name: Accuracies(*(np.array(m) for m in matrix[:, run]))
+            name: Accuracies(*(m.numpy().copy() for m in matrix[:, run]))
             for name, matrix in self.matrices.items()
         }
         class_il, task_il = self.untrained[:, run].tolist()

@@ -1,7 +1,6 @@
 """Averaged gradient episodic memory (Chaudhry et al. 2019)."""
 
-import torch
-
+from sharc.engine.head import inner_products
 from sharc.engine.steps import Batch
 from sharc.strategies.base import Strategy
 
@@ -21,8 +20,8 @@ class AGEM(Strategy):
         residual = self.cross_entropy(batch).mul_(self.block_weights(batch, 1.0, 1.0))
         if batch.x.shape[1] > batch.new:
             x, r = batch.x[:, batch.new :], residual[:, batch.new :]
-            features = torch.bmm(batch.x, x.transpose(1, 2)).add_(1)
-            products = features.mul_(torch.bmm(residual, r.transpose(1, 2)))  # [S, R, old]
+            products = inner_products(batch.x, x).add_(1)  # [S, R, old]
+            products.mul_(inner_products(residual, r))
             conflict = products[:, : batch.new].sum(dim=(1, 2))
             length = products[:, batch.new :].sum(dim=(1, 2))
             share = (-conflict.clamp(max=0) / length).where(length > 0, 0)

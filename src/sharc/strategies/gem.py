@@ -4,8 +4,10 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from sharc.buffers.base import Replay
+from sharc.engine.head import inner_products
 from sharc.engine.steps import Batch
 from sharc.strategies.base import Strategy, task_weights
 from sharc.strategies.projection import gem_dual
@@ -24,20 +26,18 @@ class GEM(Strategy):
     _memory: Replay | None = None
 
     def begin_task(self, task: int, replay: Replay | None) -> None:
-        """Row weights, rows' tasks as [M] and [S, M, t], the memory's Gram matrix if it pays."""
+        """Row weights, the task of each row, and the memory's Gram matrix if it pays."""
         self._memory = replay
         if replay is None:
             return
-        batch = self.options["batch"]
-        new = replay.x.new_full((len(self.runs), batch, 1), 1 / batch)
+        batch, x = self.options["batch"], replay.x
+        new = x.new_full((len(self.runs), batch, 1), 1 / batch)
         self._weights = torch.cat([new, task_weights(replay)], dim=1)
-        self._task_of = torch.zeros_like(replay.y[0])
+        self._task_of = torch.zeros_like(replay.y)  # [S, M]
         for k, rows in enumerate(replay.task_slices):
-            self._task_of[rows] = k
-        member = torch.nn.functional.one_hot(self._task_of, task).to(replay.x)
-        self._member = member.expand(len(self.runs), -1, -1)
-        x = replay.x
-        self._gram = x @ x.transpose(1, 2) + 1 if x.shape[1] < x.shape[2] else None
+            self._task_of[:, rows] = k
+        self._member = one_hot(self._task_of[0], task).to(x)  # [M, t]
+        self._gram = inner_products(x, x).add_(1) if x.shape[1] < x.shape[2] else None
 
     def step(self, batch: Batch) -> None:
         """Step along the gradient nearest to g that increases no past task's loss."""
@@ -46,21 +46,19 @@ class GEM(Strategy):
             self.head.descend(batch.x, residual, self.rate / batch.new)
             return
         residual.mul_(self._weights)
-        new_x, old_x = batch.x[:, : batch.new], self._memory.x
-        new, old = residual[:, : batch.new], residual[:, batch.new :]
-        shared = torch.bmm(new_x, old_x.transpose(1, 2)).add_(1)
-        pairs = shared.mul_(torch.bmm(new, old.transpose(1, 2))).sum(dim=1, keepdim=True)
-        products = torch.bmm(pairs, self._member).squeeze(1)  # <g, g_k>, [S, t]
-        violated = (products < 0).any(dim=1).nonzero().flatten().tolist()
-        if not violated:
-            self.head.descend(new_x, new, self.rate)
-            return
-        share = torch.zeros_like(products)
-        for run in violated:
-            gram = self._task_gram(run, old[run])
-            share[run] = gem_dual(gram, products[run], **self._qp).to(share)
-        old.mul_(share[:, self._task_of].unsqueeze(2))
-        self.head.descend(batch.x, residual, self.rate)
+        new_x, new, old = (
+            batch.x[:, : batch.new],
+            residual[:, : batch.new],
+            residual[:, batch.new :],
+        )
+        pairs = inner_products(new_x, self._memory.x).add_(1).mul_(inner_products(new, old))
+        products = pairs.new_zeros(len(pairs), self._member.shape[1])  # <g, g_k>, [S, t]
+        products.scatter_add_(1, self._task_of, pairs.sum(dim=1))
+        self.head.descend(new_x, new, self.rate)
+        for run in (products < 0).any(dim=1).nonzero().flatten().tolist():
+            v = gem_dual(self._task_gram(run, old[run]), products[run], **self._qp).to(products)
+            weighted = old[run] * v[self._task_of[run], None]
+            self.head.descend_one(run, self._memory.x[run], weighted, self.rate)
 
     @property
     def _qp(self) -> dict[str, float]:
@@ -70,7 +68,7 @@ class GEM(Strategy):
         """G G^T of one run, [t, t]: from Gram matrices while they are the smaller ones."""
         if self._gram is not None:
             pairs = self._gram[run] * (residual @ residual.T)
-            return self._member[run].T @ pairs @ self._member[run]
+            return self._member.T @ pairs @ self._member
         assert self._memory is not None
         x, rows = self._memory.x[run], self._memory.task_slices
         gradients = [torch.cat([x[k].T @ residual[k], residual[k].sum(0)[None]]) for k in rows]

@@ -1,0 +1,1 @@
+"""Independent, slow and plain implementations that the fast ones are tested against."""

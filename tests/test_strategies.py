@@ -1,0 +1,173 @@
+"""Every strategy equals its rule by autograd, and keeps the contract all strategies keep."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from oracles import methods
+from oracles.toy import toy_stream
+from sharc.buffers.dense import DenseBuffer
+from sharc.engine.draws import task_order
+from sharc.engine.runs import RunSpec
+from sharc.engine.stack import Stack
+from sharc.engine.stream import Stream
+from sharc.engine.train import train
+from sharc.errors import UserError
+from sharc.strategies.agem import AGEM
+from sharc.strategies.base import Strategy
+from sharc.strategies.clser import CLSER
+from sharc.strategies.derpp import DERpp
+from sharc.strategies.er import ER
+from sharc.strategies.gem import GEM
+from sharc.strategies.joint import Joint
+from sharc.strategies.mer import MER
+from sharc.strategies.sgd import SGD
+
+EXACT = {"dtype": "float64", "device": "cpu"}
+RULES: dict[str, tuple[type[Strategy], dict[str, Any], Any, int]] = {
+    "sgd": (SGD, {}, methods.sgd, 0),
+    "er": (ER, {"memory_strength": 0.7}, methods.er_full, 0),
+    "er sampled": (ER, {"replay": "sampled", "memory_strength": 0.7}, methods.er_sampled, 1),
+    "mer": (MER, {"beta": 0.8, "gamma": 0.5}, methods.mer, 1),
+    "mer original": (MER, {"mode": "original", "beta": 0.8, "gamma": 0.5}, methods.mer_original, 4),
+    "gem": (GEM, {}, methods.gem, 0),
+    "agem": (AGEM, {}, methods.agem, 1),
+    "derpp": (DERpp, {}, methods.derpp, 2),
+    "clser": (CLSER, {}, methods.clser, 1),
+}
+CONTRACT = {name: rule[:2] for name, rule in RULES.items()} | {"joint": (Joint, {})}
+
+
+def stack_of(
+    stream: Stream, runs: list[RunSpec], strategy: type[Strategy], options: dict[str, Any]
+) -> Stack:
+    complete = strategy.complete(options)
+    exact = stream.to(torch.device("cpu"), getattr(torch, complete["dtype"]))
+    buffer = None
+    if strategy.replays != "none":
+        buffer = DenseBuffer(exact, runs, complete, strategy.wants_logits)
+    return Stack(exact, runs, strategy, complete, buffer)
+
+
+@pytest.mark.parametrize("per_task", [2, 12], ids=["6 classes", "36 classes"])
+@pytest.mark.parametrize("buffer", [12, 33], ids=["few slots", "more rows than features"])
+@pytest.mark.parametrize("name", RULES)
+def test_51_steps_equal_autograd(name: str, buffer: int, per_task: int) -> None:
+    strategy, options, rule, draws = RULES[name]
+    stream = toy_stream(per_task=per_task, examples=72)
+    options = {"batch": 4, "replay_batch": 5, "learning_rate": 0.2} | EXACT | options
+    runs = [RunSpec(seed, buffer) for seed in (3, 4)]
+    stack = stack_of(stream, runs, strategy, options)
+    starts = [(stack.head.weight[i].clone(), stack.head.b[i].clone()) for i in range(2)]
+    with torch.no_grad():
+        stack.train()
+    for i, run in enumerate(runs):
+        alone = methods.train_alone(
+            rule, stream, run.seed, buffer, strategy.complete(options), starts[i], draws
+        )
+        torch.testing.assert_close(stack.head.weight[i], alone.model.weight.data, atol=1e-6, rtol=0)
+        torch.testing.assert_close(stack.head.b[i], alone.model.bias.data, atol=1e-6, rtol=0)
+        for average, expected in alone.averages.items():
+            head = {"stable": stack.strategy.evaluated(), **stack.strategy.heads()}[average]
+            torch.testing.assert_close(head.weight[i], expected.weight.data, atol=1e-6, rtol=0)
+
+
+def test_joint_equals_one_epoch_of_autograd_over_everything_with_the_last_smaller_batch() -> None:
+    stream = toy_stream(examples=42)  # 126 examples: 31 batches of 4 and one of 2
+    stack = stack_of(stream, [RunSpec(5)], Joint, {"batch": 4} | EXACT)
+    model = torch.nn.Linear(12, 6, dtype=torch.float64)
+    model.weight.data.copy_(stack.head.weight[0])
+    model.bias.data.copy_(stack.head.b[0])
+    order = task_order(5, "joint", torch.arange(126))
+    me = methods.Learner(model, {"learning_rate": 0.1})
+    for index in order.split(4):
+        methods.sgd(me, stream.x[index].double(), stream.y[index])
+    with torch.no_grad():
+        stack.train()
+    torch.testing.assert_close(stack.head.weight[0], model.weight.data, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_a_strategy_learns_its_last_task(name: str) -> None:
+    strategy, options = CONTRACT[name]
+    [result] = train(toy_stream(examples=400), [RunSpec(0, 30)], strategy, options, DenseBuffer)
+    assert result.status == "ok"
+    learnt = result.heads.get("working", result.accuracy)  # averages lag behind, as they should
+    assert learnt.task_il[-1, -1] > 90
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_a_strategy_gives_the_same_bits_alone_or_stacked_and_twice(name: str) -> None:
+    strategy, options = CONTRACT[name]
+    for stream in (toy_stream(), toy_stream(per_task=13, examples=65, features=7)):
+        runs = [RunSpec(seed, buffer) for seed in range(3) for buffer in (12, 35, 61)]
+        together = final_heads(stream, runs, strategy, options)
+        for run, (weight, bias) in zip(runs, together, strict=True):
+            [(alone, alone_bias)] = final_heads(stream, [run], strategy, options)
+            assert torch.equal(weight, alone), f"{run} depends on its stack"
+            assert torch.equal(bias, alone_bias), f"{run} depends on its stack"
+
+
+def final_heads(
+    stream: Stream, runs: list[RunSpec], strategy: type[Strategy], options: dict[str, Any]
+) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Heads after training through the public entry, read where it records them."""
+    found: dict[RunSpec, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    class Spy(strategy):  # type: ignore[misc, valid-type]
+        def evaluated(self) -> Any:
+            head = super().evaluated()
+            found.update(
+                (run, (head.weight[i].clone(), head.b[i].clone()))
+                for i, run in enumerate(self.runs)
+            )
+            return head
+
+    train(stream, runs, Spy, {"batch": 5} | options, DenseBuffer)
+    return [found[run] for run in runs]
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_a_strategy_never_holds_more_than_its_budget(name: str) -> None:
+    strategy, options = CONTRACT[name]
+    for result in train(
+        toy_stream(), [RunSpec(0, 7), RunSpec(1, 20)], strategy, options, DenseBuffer
+    ):
+        slots = result.spec.buffer // 3 * 3
+        assert result.ledger["items"] == (0 if strategy.replays == "none" else slots)
+        assert result.ledger["counted_floats"] == result.ledger["items"] * 12
+
+
+def test_clser_reports_three_heads_and_counts_two_of_them() -> None:
+    [result] = train(toy_stream(), [RunSpec(0, 12)], CLSER, {"head": "plastic"}, DenseBuffer)
+    assert set(result.heads) == {"stable", "working"}
+    assert result.ledger["parts"]["head_copies"] == {"floats": 2 * 13 * 6, "bytes": 8 * 13 * 6}
+
+
+def test_mer_with_both_rates_one_is_er_with_a_sampled_batch() -> None:
+    runs = [RunSpec(seed, 30) for seed in range(2)]
+    er = train(toy_stream(), runs, ER, {"replay": "sampled"}, DenseBuffer)
+    mer = train(toy_stream(), runs, MER, {}, DenseBuffer)
+    for a, b in zip(er, mer, strict=True):
+        np.testing.assert_array_equal(a.accuracy.class_il, b.accuracy.class_il)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options", "words"),
+    [
+        (ER, {"replay": "ful"}, "full, sampled"),
+        (MER, {"mode": "x"}, "batch, original"),
+        (CLSER, {"head": "stabel"}, "Did you mean 'stable'"),
+        (GEM, {"margn": 1}, "Did you mean 'margin'"),
+        (SGD, {"dtype": "half"}, "float32, float64"),
+        (SGD, {"device": "gpu"}, "auto, cpu, cuda"),
+        (ER, {"buffer_rule": "first"}, "last, reservoir, ring"),
+    ],
+)
+def test_a_wrong_option_is_named_with_what_is_legal(
+    strategy: type[Strategy], options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UserError, match=words):
+        train(toy_stream(), [RunSpec(0, 12)], strategy, options, DenseBuffer)
