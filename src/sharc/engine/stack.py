@@ -59,7 +59,7 @@ class Stack:
         examples = torch.cat(self.stream.train_tasks)
         order = torch.stack([task_order(run.seed, "joint", examples) for run in self.runs])
         steps = Steps(self.stream, self.runs, self.head, order, self.batch)
-        self.strategy.begin_task(0, None)
+        self.strategy.begin_task(0, None, -(-len(examples) // self.batch))
         for batch in steps.plain():
             self.strategy.step(batch)
 
@@ -71,7 +71,7 @@ class Stack:
         if self.buffer is not None:
             self.buffer.begin_task(task, self.head, order, self.batch)
             replay = self.buffer.replay
-        self.strategy.begin_task(task, replay)
+        self.strategy.begin_task(task, replay, order.shape[1] // self.batch)
         for step, batch in enumerate(self._batches(task, order)):
             self._observe(step, batch)
             self.strategy.step(batch)

@@ -56,7 +56,7 @@ class Strategy:
         """What a step replays under these options."""
         return cls.replays
 
-    def begin_task(self, task: int, replay: Replay | None) -> None:
+    def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Prepare what is constant within a task; replay is None until there is a past."""
 
     def step(self, batch: Batch) -> None:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from sharc.buffers.base import Replay
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.steps import Batch
@@ -42,7 +43,16 @@ class CLSER(Strategy):
         self._all = {"stable": head.copy(), "plastic": head.copy(), "working": head}
         self._steps = 0
         self._coins = [generator(run.seed, "ema") for run in runs]
-        self._ahead: list[list[tuple[int, str]]] = []
+
+    def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
+        """Toss the task's coins: for each step, last one first, which runs' heads move."""
+        self._moves: list[list[tuple[int, str]]] = [[] for _ in range(steps)]
+        for run, coins in enumerate(self._coins):
+            tossed = torch.rand(steps, 2, generator=coins)
+            for column, name in enumerate(("plastic", "stable")):
+                heads = tossed[:, column] < self.options[f"{name}_freq"]
+                for step in heads.nonzero().flatten().tolist():
+                    self._moves[-1 - step].append((run, name))
 
     def step(self, batch: Batch) -> None:
         """Step the working head, then let the averages follow."""
@@ -67,24 +77,11 @@ class CLSER(Strategy):
         return torch.where(better, z_stable, z_plastic)
 
     def _average(self) -> None:
-        """Move the averages of those runs whose coin says so; coins are tossed well ahead."""
+        """Move the averages of those runs whose coins say so."""
         self._steps += 1
-        if not self._ahead:
-            self._ahead = self._toss(1000)
-        for run, name in self._ahead.pop():
+        for run, name in self._moves.pop():
             keep = min(1 - 1 / (self._steps + 1), self.options[f"{name}_alpha"])
             self._all[name].move_towards(self.head, 1 - keep, run)
-
-    def _toss(self, steps: int) -> list[list[tuple[int, str]]]:
-        """For each of the next steps, last one first, which heads of which runs move."""
-        moves: list[list[tuple[int, str]]] = [[] for _ in range(steps)]
-        for run, coins in enumerate(self._coins):
-            tossed = torch.rand(steps, 2, generator=coins)
-            for column, name in enumerate(("plastic", "stable")):
-                heads = tossed[:, column] < self.options[f"{name}_freq"]
-                for step in heads.nonzero().flatten().tolist():
-                    moves[step].append((run, name))
-        return moves[::-1]
 
     def evaluated(self) -> Head:
         """The stable head, as in the original method, unless told otherwise."""

@@ -32,7 +32,7 @@ class ER(Strategy):
             raise UserError(unknown("replay of er", options["replay"], MODES))
         return MODES[options["replay"]]
 
-    def begin_task(self, task: int, replay: Replay | None) -> None:
+    def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Weights of all rows: the new ones' mean, and the mean of the past tasks' means."""
         if self.replays == "all" and replay is not None:
             strength, batch = self.options["memory_strength"], self.options["batch"]

@@ -25,7 +25,7 @@ class GEM(Strategy):
     defaults: ClassVar[dict[str, Any]] = {"margin": 0.5, "ridge": 1e-3}
     _memory: Replay | None = None
 
-    def begin_task(self, task: int, replay: Replay | None) -> None:
+    def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Row weights, the task of each row, and the memory's Gram matrix if it pays."""
         self._memory = replay
         if replay is None:
