@@ -119,10 +119,10 @@ def test_a_link_in_a_zip_archive_is_refused(tmp_path):
 
 
 def test_other_images_under_the_right_names_fail_the_content_digest(tmp_path):
-    archive, dataset = small.cifar10_official(folder_of(tmp_path, "cifar10"))
+    _, dataset = small.cifar10_official(folder_of(tmp_path, "cifar10"))
     splits = small.cifar10_splits()
     splits["test"].images[3, 0, 0, 0] ^= 1
-    archive, altered = small.cifar10_official(folder_of(tmp_path, "cifar10"), splits)
+    _, altered = small.cifar10_official(folder_of(tmp_path, "cifar10"), splits)
     type(dataset).archive_md5 = altered.archive_md5
     with pytest.raises(UserError, match="the test images are not the right ones: digest"):
         build(dataset, tmp_path, ["official"])
@@ -223,7 +223,7 @@ def test_a_source_that_fails_gives_way_to_the_next(tmp_path):
 
 
 def test_an_unknown_source_is_refused_with_the_nearest_known(tmp_path):
-    with pytest.raises(UserError, match="unknown source 'miror'. Did you mean 'mirror'"):
+    with pytest.raises(UserError, match=r"unknown source 'miror'\. Did you mean 'mirror'"):
         build(CIFAR100(), tmp_path, ["miror"])
 
 

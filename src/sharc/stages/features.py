@@ -150,7 +150,7 @@ def _chunk(
     data: RawData, runner: Engine, part: Part, index: Array, kept: Array, seed: int
 ) -> dict[str, Any]:
     """One chunk: pooled vectors of all, maps of those training images that keep one."""
-    images = np.asarray(data.images(part.split)[index[0] : index[-1] + 1])
+    images = np.array(data.images(part.split)[index[0] : index[-1] + 1])
     if part.view > 0:
         images = Views(len(data.labels("train")), part.view, seed).of(images, index)
     pooled, maps = runner.features(images)
