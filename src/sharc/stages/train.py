@@ -5,6 +5,7 @@ seed, advance together. A record is written as soon as its cell is done, so an i
 unit goes on with the first cell that is missing.
 """
 
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,10 +117,22 @@ def _train_cell(stream: Stream, cell: Sequence[Wanted], method: Method) -> None:
         RunSpec(seed=i["seed"], buffer=i["buffer"], variant=i["theta"])
         for i in (record.identity for record in cell)
     ]
-    results = train(stream, specs, method.strategy, method.options, method.make_buffer)
+    try:
+        results = train(stream, specs, method.strategy, method.options, method.make_buffer)
+    except UserError:
+        raise  # a wrong parameter is wrong for every cell
+    except Exception as error:  # one broken cell must not cost the others theirs
+        traceback.print_exc()
+        results = [_failed(spec, stream, f"{type(error).__name__}: {error}") for spec in specs]
     for record, result in zip(cell, results, strict=True):
         content = _content(record, result, stream, method.options)
         write_json(record.path, content | {"sha256": digest_of(content)})
+
+
+def _failed(spec: RunSpec, stream: Stream, message: str) -> RunResult:
+    nothing = np.full((stream.n_tasks, stream.n_tasks), np.nan)
+    accuracy = Accuracies(class_il=nothing, task_il=nothing)
+    return RunResult(spec, accuracy, untrained={}, status="failed", message=message)
 
 
 def _content(

@@ -33,8 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         params = load_params(suite=chosen.suite)
         graph = build_graph(params)
-        said = build(graph, graph.units[name], params, chosen.threads)
-        code = 0
+        said, code = build(graph, graph.units[name], params, chosen.threads), 0
+        if chosen.family == "report" and (failed := failures(graph)):
+            said, code = f"{said}, but {failed}", 1
     except UserError as error:
         said, code = str(error), 2
     except Exception as error:
@@ -43,6 +44,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.log:
         write_text(chosen.log, f"{name}: {said}\n")
     return code
+
+
+def failures(graph: Graph) -> str:
+    """The runs that failed and where to read more; empty when none did."""
+    lines = []
+    for unit in graph.family("train"):
+        receipt = unit.load_receipt()
+        for name, message in (receipt.failed if receipt else {}).items():
+            lines.append(f"  {name}: {message} (outputs/logs/train/{unit.stamp.stem}.log)")
+    return f"{len(lines)} runs are missing from it:\n" + "\n".join(lines) if lines else ""
 
 
 def _unforeseen(error: Exception) -> str:
@@ -83,7 +94,7 @@ def build(graph: Graph, unit: Unit, params: Params, threads: int) -> str:
     write_json(unit.provenance, record)
     write_receipt(unit.receipt, Receipt(key, outputs, result.failed))
     write_text(unit.stamp, "")
-    return "built"
+    return "built" + "".join(f"\n  {name}: {why}" for name, why in result.failed.items())
 
 
 def _run_stage(graph: Graph, unit: Unit, params: Params, threads: int) -> Any:

@@ -1,0 +1,59 @@
+"""A suite: what `all` builds."""
+
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from sharc.config.base import (
+    BackboneName,
+    Block,
+    Count,
+    DatasetName,
+    MemoryName,
+    MethodName,
+    SourceName,
+    Theta,
+)
+
+
+class Comparison(Block):
+    """One data set and buffer on which a figure varies one thing."""
+
+    dataset: DatasetName
+    buffer: Count
+    methods: list[MethodName]
+
+
+class MemoryComparison(Comparison):
+    """The figure that compares associative memories."""
+
+    names: list[MemoryName]
+
+
+class ThetaComparison(Comparison):
+    """The figure that varies the share of dropped channels."""
+
+    values: list[Theta]
+
+
+class Suite(Block):
+    """What `all` builds."""
+
+    sources: Annotated[list[SourceName], Field(min_length=1)]
+    datasets: Annotated[list[DatasetName], Field(min_length=1)]
+    backbone: BackboneName
+    methods: Annotated[list[MethodName], Field(min_length=1)]
+    buffers: Annotated[list[Count], Field(min_length=1)]
+    appendix_buffers: list[Count] = []
+    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)]
+    memories: MemoryComparison | None = None
+    thetas: ThetaComparison | None = None
+    figure1: DatasetName | None = None
+    set: dict[str, float | int | str | bool] = {}
+
+    @field_validator("datasets", "methods", "buffers", "appendix_buffers", "seeds")
+    @classmethod
+    def _no_repeats(cls, values: list[object]) -> list[object]:
+        if len(set(values)) < len(values):
+            raise ValueError("names an entry twice; list each once")
+        return values
