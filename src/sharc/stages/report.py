@@ -3,8 +3,27 @@
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
 
-def build(
+from sharc.artifacts.files import read_json, write_text
+from sharc.report import page
+from sharc.results.frames import Results
+from sharc.results.layout import Layout
+
+SECTIONS = {
+    "run": "What was run",
+    "claims": "Claims",
+    "tables": "Tables",
+    "comparison": "Beside the paper",
+    "figures": "Figures",
+    "cost": "Cost",
+    "deviations": "Deviations",
+    "provenance-all": "Provenance",
+}
+
+
+def build(  # noqa: PLR0913 - the report reads every artifact made for people
     results: Path,
     tables: Path,
     figures: Path,
@@ -23,4 +42,44 @@ def build(
     `costs` are rows (stage, units, seconds, cpu_hours, peak_mb); None leaves the section out, so
     that the file's bytes depend on content alone.
     """
-    raise NotImplementedError
+    found, shape = Results(results), Layout.of(layout)
+    compared = page.read_comparison(tables)
+    content = {
+        "suite": {"suite": "", **suite},
+        "claims": read_json(claims_json),
+        "tables": page.tables(found, shape, compared),
+        "comparison": page.comparison(compared),
+        "figures": page.figures(figures),
+        "costs": costs,
+        "total": _total(costs or []),
+        "deviations": page.deviations(),
+        "common": provenance,
+        "provenance": Markup(page.provenance(found, provenance)),
+        "sections": [item for item in SECTIONS.items() if costs or item[0] != "cost"],
+        **_missing(found),
+    }
+    write_text(out, _render(content))
+
+
+def _render(content: dict[str, Any]) -> str:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["slug"] = lambda text: str(text).replace(" ", "-")
+    template = environment.from_string(page.asset("template.html.j2"))
+    # The page's own style and script are ours; everything else is escaped.
+    css, js = (Markup(page.asset(name)) for name in ("style.css", "script.js"))
+    return template.render(css=css, js=js, **content)
+
+
+def _missing(found: Results) -> dict[str, int]:
+    planned = found.runs[found.runs["scenario"] == "task_il"]
+    return {"planned": len(planned), "missing": int((planned["status"] != "ok").sum())}
+
+
+def _total(costs: list[dict[str, Any]]) -> dict[str, str]:
+    return {
+        "hours": f"{sum(row['cpu_hours'] for row in costs):.2f}",
+        "minutes": f"{sum(row['seconds'] for row in costs) / 60:.1f}",
+        "peak": f"{max((row['peak_mb'] for row in costs), default=0):.0f}",
+    }

@@ -23,8 +23,8 @@ def memory_better(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         better, than = (
             evidence.seeds(place, labels.variant(claim[name], theta)) for name in ("better", "than")
         )
-        if gap := difference(better, than):
-            found[place] = gap
+        if both := difference(better, than):
+            found[place] = both
     if not found:
         return not_tested("this suite does not run both memories on the cells named"), None
     gap = estimate(list(mean_by_seed(list(found.values())).values()))

@@ -1,0 +1,146 @@
+"""What the report shows, as plain values for its template."""
+
+import base64
+import json
+import math
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from sharc.artifacts.files import read_json
+from sharc.results import labels
+from sharc.results.comparison import readable
+from sharc.results.comparison_markup import counts, foot
+from sharc.results.frames import Results
+from sharc.results.layout import GROUPS, SCENARIOS, Layout
+from sharc.results.markup import caption, notes
+from sharc.results.tables import Cell, Table, table
+from sharc.results.verdicts import ARROWS
+
+Json = dict[str, Any]
+
+
+def asset(name: str) -> str:
+    """A text file that ships with this package."""
+    return resources.files("sharc.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def read_comparison(tables: Path) -> pd.DataFrame:
+    """comparison.csv with its empty words kept empty."""
+    words = ["verdict", "paper_direction", "agreement", "cell", "plus_cell"]
+    frame = pd.read_csv(tables / "comparison.csv", keep_default_na=False, na_values=[""])
+    return frame.astype({word: object for word in words}).fillna({word: "" for word in words})
+
+
+def printed(comparison: pd.DataFrame) -> dict[tuple[str, str], dict[str, float]]:
+    """(scenario, our cell's name) -> the paper's ACC and BWT, where it has them."""
+    found = {}
+    for row in comparison.to_dict("records"):
+        for cell, kind in (("cell", ""), ("plus_cell", "plus_")):
+            if row[cell] and not math.isnan(row[f"paper_{kind}acc"]):
+                numbers = {m: row[f"paper_{kind}{m}"] for m in ("acc", "bwt")}
+                found[row["scenario"], row[cell]] = numbers
+    return found
+
+
+def tables(results: Results, layout: Layout, comparison: pd.DataFrame) -> list[Json]:
+    """The paper-style tables with the paper's number under each of ours."""
+    paper = printed(comparison)
+    return [
+        _table(table(results, layout, scenario, group, buffers), paper)
+        for scenario in SCENARIOS
+        for group in GROUPS
+        if (buffers := getattr(layout, group))
+    ]
+
+
+def _table(found: Table, paper: dict[tuple[str, str], dict[str, float]]) -> Json:
+    rows = [
+        {
+            "buffer": row.buffer,
+            "label": row.label,
+            "plus": row.plus,
+            "values": [
+                _value(cell, metric, paper.get((found.scenario, cell.name)))
+                for cell in cells
+                for metric in ("acc", "bwt")
+            ],
+        }
+        for row, cells in found.rows
+    ]
+    sizes = sorted({row.buffer for row, _ in found.rows if row.buffer})
+    return {
+        "name": found.name,
+        "title": f"{labels.scenario(found.scenario)}, buffer {', '.join(map(str, sizes))}",
+        "caption": caption(found),
+        "datasets": [labels.dataset(name) for name in found.datasets],
+        "rows": rows,
+        "notes": notes(found),
+    }
+
+
+def _value(cell: Cell, metric: str, paper: dict[str, float] | None) -> Json:
+    mean = getattr(cell, metric).mean
+    verdict = cell.verdict if metric == "acc" else ""
+    number = math.nan if paper is None else paper[metric]
+    # JOINT's printed BWT is not a backward transfer: nothing of ours stands beside it.
+    shown = not math.isnan(number) and cell.text(metric) != "n/a"
+    return {
+        "cell": cell.name,
+        "text": cell.text(metric).replace("-", labels.MINUS) if cell.name else "–",
+        "sort": "" if math.isnan(mean) else f"{mean:.6f}",
+        "verdict": verdict,
+        "arrow": ARROWS.get(verdict, ""),
+        "paper": f"{number:.2f}".replace("-", labels.MINUS) if shown else "",
+    }
+
+
+def comparison(frame: pd.DataFrame) -> Json:
+    """The comparison's text, with our "+" cell of each row for its provenance."""
+    text = readable(frame)
+    rows = [
+        {"cells": cells, "cell": row["plus_cell"] or row["cell"], "verdict": row["verdict"]}
+        for cells, row in zip(text.to_numpy().tolist(), frame.to_dict("records"), strict=True)
+    ]
+    return {
+        "heads": list(text.columns),
+        "rows": rows,
+        "counts": counts(frame),
+        "notes": foot(frame),
+    }
+
+
+def figures(folder: Path) -> Json:
+    """The figures as data addresses, with captions; the omitted ones with their reason."""
+    index: Json = read_json(folder / "index.json")
+    for figure in index["figures"]:
+        name = next(name for name in figure["files"] if name.endswith(".png"))
+        data = base64.b64encode((folder / name).read_bytes()).decode()
+        figure["source"] = f"data:image/png;base64,{data}"
+    return index
+
+
+def provenance(results: Results, common: Json) -> str:
+    """JSON for the drawer: every cell with its runs, and what all cells share."""
+    cells = results.provenance
+    scores: dict[tuple[str, int], Json] = {}
+    for row in results.runs.to_dict("records"):
+        name = "/".join(str(row[key]) for key in ("dataset", "backbone", "method", "variant"))
+        seed = scores.setdefault((f"{name}/b{row['buffer']}", int(row["seed"])), {})
+        seed[row["scenario"]] = {
+            metric: None if math.isnan(row[metric]) else round(row[metric], 4)
+            for metric in ("acc", "bwt")
+        }
+    for name, cell in cells.items():
+        for run in cell["runs"]:
+            run["scores"] = scores.get((name, run["seed"]), {})
+    text = json.dumps({"cells": cells, "common": common}, sort_keys=True, default=str)
+    return text.replace("</", "<\\/")  # a script element ends at the first closing tag
+
+
+def deviations() -> list[dict[str, str]]:
+    """Where the paper leaves a choice or contradicts itself, and what is done here."""
+    return list(yaml.safe_load(asset("deviations.yaml")))
