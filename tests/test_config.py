@@ -41,7 +41,7 @@ def test_an_unknown_key_names_its_neighbour(tmp_path: Path):
 
 
 def test_a_wrong_type_is_not_converted(tmp_path: Path):
-    message = refused(tmp_path, "learning_rate: 0.1", "learning_rate: fast")
+    message = refused(tmp_path, "learning_rate: 0.1", "learning_rate: fast", "offline")
     assert "train.learning_rate" in message
     assert "got 'fast'" in message
 

@@ -44,12 +44,12 @@ class Suite(Block):
     backbone: BackboneName
     methods: Annotated[list[MethodName], Field(min_length=1)]
     buffers: Annotated[list[Count], Field(min_length=1)]
-    appendix_buffers: list[Count] = []
+    appendix_buffers: list[Count] = Field(default_factory=list)
     seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)]
     memories: MemoryComparison | None = None
     thetas: ThetaComparison | None = None
     figure1: DatasetName | None = None
-    set: dict[str, float | int | str | bool] = {}
+    set: dict[str, float | int | str | bool] = Field(default_factory=dict)
 
     @field_validator("datasets", "methods", "buffers", "appendix_buffers", "seeds")
     @classmethod
