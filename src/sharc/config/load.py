@@ -31,13 +31,13 @@ def load_params(path: Path = Path("params.yaml"), suite: str | None = None) -> P
     if suite is not None:
         raw["suite"] = suite
     settings = _chosen_settings(raw, path)
-    resolved = copy.deepcopy(raw)
+    resolved, name = copy.deepcopy(raw), str(raw.get("suite"))
     for key, value in settings.items():
-        _assign(resolved, key, value, path, str(raw["suite"]))
+        _assign(resolved, key, value, path, name)
     try:
         return Params.model_validate(resolved)
     except ValidationError as error:
-        raise UserError(explain(error, path, str(raw["suite"]), settings)) from None
+        raise UserError(explain(error, path, name, settings)) from None
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _chosen_settings(raw: dict[str, Any], path: Path) -> dict[str, Any]:
     suites = raw.get("suites")
     if not isinstance(suites, dict) or "suite" not in raw:
         return {}  # the model says what is missing
-    if raw["suite"] not in suites:
+    if not isinstance(raw["suite"], str) or raw["suite"] not in suites:
         raise UserError(f"{path}: suite: {unknown('suite', raw['suite'], map(str, suites))}")
     chosen = suites[raw["suite"]]
     settings = chosen.get("set", {}) if isinstance(chosen, dict) else {}
