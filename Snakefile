@@ -10,6 +10,9 @@ from sharc.workflow.door import open_door
 door = open_door(config.get("suite"), main_process=workflow.is_main_process)
 
 
+report: "docs/captions/workflow.rst"
+
+
 wildcard_constraints:
     unit="[^/]+",
 
@@ -50,6 +53,36 @@ for family in door.families:
         shell:
             "python -m sharc.workflow.job {params.family} {params.unit} --suite {params.suite}"
             " --threads {threads} --log {log}"
+
+
+# Not part of `all`: copies for Snakemake's own report,
+#   snakemake --cores 1 showcase && snakemake showcase --report showcase.html
+rule showcase:
+    input:
+        door.stamps("report"),
+    output:
+        report(
+            directory(".sharc/showcase/figures"),
+            patterns=["{figure}.png"],
+            caption="docs/captions/figures.rst",
+            category="Figures",
+        ),
+        report(
+            directory(".sharc/showcase/tables"),
+            patterns=["{table}.html"],
+            caption="docs/captions/tables.rst",
+            category="Tables",
+        ),
+        report(
+            ".sharc/showcase/report.html",
+            caption="docs/captions/report.rst",
+            category="Report",
+        ),
+    params:
+        suite=door.suite,
+    shell:
+        "mkdir -p {output[0]} {output[1]} && cp outputs/figures/*.png {output[0]}"
+        " && cp outputs/tables/*.html {output[1]} && cp outputs/report.html {output[2]}"
 
 
 onsuccess:

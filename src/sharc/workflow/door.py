@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from sharc.config import Params, load_params
 from sharc.errors import UserError
@@ -63,7 +63,10 @@ class Door:
             return
         from sharc.workflow.record import record
 
-        record(self.graph)
+        try:
+            record(self.graph)
+        except UserError as error:
+            _stop(error)
 
     def explain_failure(self) -> None:
         """Say where to look after a failed build."""
@@ -79,11 +82,15 @@ def open_door(suite: str | None, main_process: bool) -> Door:
         if main_process:
             _take_stock(door)
     except UserError as error:
-        # Snakemake would print a traceback for an exception; a user's mistake is one message.
-        print(error, file=sys.stderr)
-        sys.stderr.flush()
-        os._exit(2)
+        _stop(error)
     return door
+
+
+def _stop(error: UserError) -> NoReturn:
+    """End the build with one message, where Snakemake would print a traceback."""
+    print(error, file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(2)
 
 
 def _take_stock(door: Door) -> None:
