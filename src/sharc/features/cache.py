@@ -91,11 +91,11 @@ class FeatureCache:
         if view not in self._maps:
             chunks = self._chunks(f"train-view{view}", "train")
             self._maps[view] = [chunk["maps"] for chunk in chunks]
-        return torch.from_numpy(self._gathered(self._maps[view], places))
+        return torch.from_numpy(self._gathered(self._maps[view], places)).float()
 
     def _gathered(self, maps: list[Array], places: Array) -> Array:
-        """Rows in file order within each chunk, put where they belong and widened to fp32."""
-        result = np.empty((len(places), *self.meta["map_shape"]), dtype=np.float32)
+        """Rows in file order within each chunk, put where they belong."""
+        result = np.empty((len(places), *self.meta["map_shape"]), dtype=np.float16)
         order = np.argsort(places, kind="stable")
         edges = np.searchsorted(places[order], self._starts)
         for number, (start, end) in enumerate(pairwise(edges)):

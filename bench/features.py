@@ -1,0 +1,181 @@
+"""Images per second: the authors' way, a plain batched one, and ours, side by side in one run.
+
+    python bench/features.py --backbone efficientnet_lite0 --size 128 --rounds 7
+
+Rounds are interleaved, so that a busy moment of the machine hits every way alike; medians are
+shown, of wall time and of CPU time. The share of the matrix-product peak is the convolutions'
+FLOP per CPU second over that of a large fp32 product measured in the same rounds.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+from torchvision.transforms import v2
+
+from sharc.backbones.base import Backbone
+from sharc.datasets.tensors import Array
+from sharc.features.engines import OnnxEngine, TorchEngine, example
+from sharc.features.folding import fold_batchnorm
+from sharc.features.pipeline import Extractor
+from sharc.registry import load
+
+AUTHORS_BATCH, PLAIN_BATCH = 10, 64
+MATMUL = 2048
+Way = Callable[[], object]
+
+
+def extractor_of(backbone: Backbone, module: nn.Module, side: int, size: int) -> Extractor:
+    """Preprocessing and network in evaluation mode."""
+    return Extractor(module, side, size).normalised_with(backbone.mean, backbone.std).eval()
+
+
+def network_of(backbone: Backbone, size: int) -> nn.Module:
+    """The pre-trained map part, or a random one where no weights can be had: equally fast."""
+    try:
+        return backbone.load(size)
+    except Exception:  # any reason will do: only the time is measured here
+        return backbone.map_of(backbone.architecture(size)).eval().requires_grad_(False)
+
+
+def authors_way(backbone: Backbone, module: nn.Module, images: Array, size: int) -> Way:
+    """One image after the other is resized; batches of ten go through the eager network."""
+    steps = v2.Compose(
+        [
+            v2.ToImage(),
+            v2.ToDtype(torch.float32, scale=True),
+            v2.Normalize(list(backbone.mean), list(backbone.std)),
+            v2.Resize((size, size), antialias=True),
+        ]
+    )
+
+    @torch.inference_mode()
+    def run() -> None:
+        for at in range(0, len(images), AUTHORS_BATCH):
+            batch = torch.stack([steps(image) for image in images[at : at + AUTHORS_BATCH]])
+            module(batch)
+
+    return run
+
+
+def plain_way(extractor: Extractor, images: Array) -> Way:
+    """Eager network as it is, resize on the batch."""
+
+    @torch.inference_mode()
+    def run() -> None:
+        for at in range(0, len(images), PLAIN_BATCH):
+            extractor(torch.from_numpy(images[at : at + PLAIN_BATCH]))
+
+    return run
+
+
+def flop_per_image(module: nn.Module, size: int) -> int:
+    """Multiplications and additions of one forward pass."""
+    with FlopCounterMode(display=False) as counter, torch.inference_mode():
+        module(torch.zeros(1, 3, size, size))
+    return int(counter.get_total_flops())
+
+
+def interleaved(ways: dict[str, Way], rounds: int) -> dict[str, list[tuple[float, float]]]:
+    """(wall, CPU) seconds of every way in every round, after one round to warm up."""
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    for number in range(rounds + 1):
+        for name, run in ways.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            run()
+            spent = (time.perf_counter() - wall, time.process_time() - cpu)
+            if number:
+                times[name].append(spent)
+    return times
+
+
+def measure(
+    name: str, size: int, side: int, count: int, rounds: int, threads: int
+) -> dict[str, Any]:
+    """Images per second of every way and the share of the matrix-product peak."""
+    torch.set_num_threads(threads)
+    backbone: Backbone = load("backbone", name)()
+    images = np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
+    module = network_of(backbone, size)
+    flop = flop_per_image(module, size)
+    folded = fold_batchnorm(
+        extractor_of(backbone, network_of(backbone, size), side, size), example(side)
+    )
+    onnx = OnnxEngine(folded, side, 8, threads)
+    eager = TorchEngine(folded, "cpu", 32, threads)
+    left, right = torch.randn(MATMUL, MATMUL), torch.randn(MATMUL, MATMUL)
+    times = interleaved(
+        {
+            "authors' way": authors_way(backbone, module, images, size),
+            "plain batched eager": plain_way(extractor_of(backbone, module, side, size), images),
+            "ours, torch engine": lambda: eager.features(images),
+            "ours, onnx engine": lambda: onnx.features(images),
+            "matmul": lambda: left @ right,
+        },
+        rounds,
+    )
+    products = times.pop("matmul")
+    peak = statistics.median(2 * MATMUL**3 / cpu for _, cpu in products)
+    base = times["authors' way"]
+    rows = {
+        way: {
+            "images_per_s": count / statistics.median(wall for wall, _ in spent),
+            "images_per_cpu_s": count / statistics.median(cpu for _, cpu in spent),
+            "speedup": statistics.median(a / b for (a, _), (b, _) in zip(base, spent, strict=True)),
+            "share_of_peak": statistics.median(count * flop / cpu / peak for _, cpu in spent),
+        }
+        for way, spent in times.items()
+    }
+    return {
+        "backbone": name,
+        "size": size,
+        "gflop_per_image": flop / 1e9,
+        "peak_gflop_per_core": peak / 1e9,
+        "ways": rows,
+    }
+
+
+def table(result: dict[str, Any]) -> str:
+    """The measurement as Markdown."""
+    lines = [
+        f"{result['backbone']} at {result['size']} px: {result['gflop_per_image']:.3f} GFLOP per "
+        f"image, matrix product {result['peak_gflop_per_core']:.0f} GFLOP/s per core",
+        "",
+        "| way | images/s | images per CPU second | × authors' way | % of matmul peak |",
+        "|---|---|---|---|---|",
+    ]
+    for way, row in result["ways"].items():
+        lines.append(
+            f"| {way} | {row['images_per_s']:.0f} | {row['images_per_cpu_s']:.0f} "
+            f"| {row['speedup']:.1f} | {100 * row['share_of_peak']:.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--backbone", default="efficientnet_lite0")
+    parser.add_argument("--size", type=int, default=128)
+    parser.add_argument("--side", type=int, default=32)
+    parser.add_argument("--images", type=int, default=160)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    given = parser.parse_args()
+    print(
+        table(
+            measure(
+                given.backbone, given.size, given.side, given.images, given.rounds, given.threads
+            )
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
