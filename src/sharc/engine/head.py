@@ -19,9 +19,11 @@ class Head:
         """weight: [S, C, D] as in torch.nn.Linear, bias: [S, C]; both are copied."""
         self.n_runs, self.n_classes, self.n_features = weight.shape
         self.class_major = self.n_classes <= CLASS_MAJOR_UP_TO
-        stored = weight if self.class_major else weight.transpose(1, 2)
+        stored = weight if self.class_major else weight.mT
         self.stored = stored.clone(memory_format=torch.contiguous_format)
         self.b = bias.clone(memory_format=torch.contiguous_format)
+        self._b_of_rows = self.b.unsqueeze(2 if self.class_major else 1)  # views cost time too
+        self._minus_one = self.b.new_full((1,), -1.0)
 
     @classmethod
     def initial(
@@ -40,7 +42,7 @@ class Head:
     @property
     def weight(self) -> Tensor:
         """W as a view [S, C, D], whatever the layout."""
-        return self.stored if self.class_major else self.stored.transpose(1, 2)
+        return self.stored if self.class_major else self.stored.mT
 
     def class_rows(self, run: Tensor, label: Tensor) -> Tensor:
         """The weight rows W[label] of the given runs: [k], [k] -> [k, D]."""
@@ -51,21 +53,20 @@ class Head:
         if x.shape[1] == 1:  # see inner_products
             return self.logits(x.expand(-1, 2, -1))[:, :1]
         if self.class_major:
-            class_major = torch.baddbmm(self.b.unsqueeze(2), self.stored, x.transpose(1, 2))
-            return class_major.transpose(1, 2)
-        return torch.baddbmm(self.b.unsqueeze(1), x, self.stored)
+            return torch.baddbmm(self._b_of_rows, self.stored, x.mT).mT
+        return torch.baddbmm(self._b_of_rows, x, self.stored)
 
     def softmax(self, logits: Tensor) -> Tensor:
         """Softmax over classes, [S, R, C], along the axis as it lies in memory."""
         if self.class_major:
-            return torch.softmax(logits.transpose(1, 2), dim=1).transpose(1, 2)
+            return torch.softmax(logits.mT, dim=1).mT
         return torch.softmax(logits, dim=2)
 
     def cross_entropy(self, logits: Tensor, label_at: Tensor) -> Tensor:
         """softmax(z) - onehot(y): the residual rows of the cross-entropy, [S, R, C]."""
         residual = self.softmax(logits)
-        flat = (residual.transpose(1, 2) if self.class_major else residual).view(-1)
-        flat.index_add_(0, label_at, flat.new_full((1,), -1.0).expand(len(label_at)))
+        flat = (residual.mT if self.class_major else residual).view(-1)
+        flat.index_add_(0, label_at, self._minus_one.expand_as(label_at))
         return residual
 
     def label_positions(self, labels: Tensor) -> Tensor:
@@ -80,13 +81,13 @@ class Head:
     def descend(self, x: Tensor, residual: Tensor, rate: float) -> None:
         """W <- W - rate X^T R and b <- b - rate sum R, for x [S, R, D], residual [S, R, C]."""
         if x.shape[1] == 1:
-            outer = (residual.transpose(1, 2), x)
-            step = outer if self.class_major else tuple(o.transpose(1, 2) for o in outer)
+            outer = (residual.mT, x)
+            step = outer if self.class_major else tuple(o.mT for o in outer)
             self.stored.addcmul_(*step, value=-rate)
         elif self.class_major:
-            self.stored.baddbmm_(residual.transpose(1, 2), x, alpha=-rate)
+            self.stored.baddbmm_(residual.mT, x, alpha=-rate)
         else:
-            self.stored.baddbmm_(x.transpose(1, 2), residual, alpha=-rate)
+            self.stored.baddbmm_(x.mT, residual, alpha=-rate)
         self.b.sub_(residual.sum(dim=1), alpha=rate)
 
     def descend_one(self, run: int, x: Tensor, residual: Tensor, rate: float) -> None:
@@ -126,4 +127,4 @@ def inner_products(a: Tensor, b: Tensor) -> Tensor:
     n, m = a.shape[1], b.shape[1]
     a = a.expand(-1, 2, -1) if n == 1 else a
     b = b.expand(-1, 2, -1) if m == 1 else b
-    return torch.bmm(a, b.transpose(1, 2))[:, :n, :m]
+    return torch.bmm(a, b.mT)[:, :n, :m]

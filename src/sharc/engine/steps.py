@@ -42,11 +42,16 @@ class Steps:
 
     def plain(self) -> Iterator[Batch]:
         """New rows alone; the last batch may be smaller."""
-        parts = self.rows.split(self.batch, dim=1), self.order.split(self.batch, dim=1)
-        for rows, order in zip(*parts, strict=True):
-            y = self.stream.y[order]
-            x = self.features.index_select(0, rows.flatten()).view(*rows.shape, -1)
-            yield Batch(x, y, self.head.label_positions(y), rows.shape[1])
+        n_runs, n = self.order.shape
+        whole = n // self.batch * self.batch
+        for size, part in ((self.batch, slice(whole)), (n - whole, slice(whole, n))):
+            if size == 0 or (size == self.batch and whole == 0):
+                continue
+            y = self._by_step(self.stream.y[self.order[:, part]], size)
+            rows = self._by_step(self.rows[:, part], size).flatten(1)
+            for at, labels, label_at in _each(rows, y, self.head.label_positions(y)):
+                x = self.features.index_select(0, at).view(n_runs, size, -1)
+                yield Batch(x, labels, label_at, size)
 
     def sampled(self, replay: Replay, task: int, draws: int, size: int) -> Iterator[Batch]:
         """New rows and `draws` independent draws of `size` memory rows.
@@ -63,12 +68,13 @@ class Steps:
         y = torch.cat([self.stream.y[self._by_step(self.order)], replay.y.reshape(-1)[old]], dim=2)
         label_at = self.head.label_positions(y)
         stored = None if replay.logits is None else replay.logits.flatten(0, 1)
-        for step in range(len(index)):
-            x = pool.index_select(0, index[step]).view(n_runs, -1, n_features)
+        old = old.flatten(1)
+        for at, old_at, labels, positions in _each(index, old, y, label_at):
+            x = pool.index_select(0, at).view(n_runs, -1, n_features)
             logits = None
             if stored is not None:
-                logits = stored.index_select(0, old[step].flatten()).view(*old.shape[1:], -1)
-            yield Batch(x, y[step], label_at[step], self.batch, logits)
+                logits = stored.index_select(0, old_at).view(n_runs, -1, stored.shape[1])
+            yield Batch(x, labels, positions, self.batch, logits)
 
     def whole_memory(self, replay: Replay) -> Iterator[Batch]:
         """New rows and every past example: only the new rows change from step to step."""
@@ -80,15 +86,17 @@ class Steps:
         class_zero_at = new_at.clone()
         stride = n_memory + self.batch if self.head.class_major else 1
         labels = self.stream.y[self._by_step(self.order)]
-        for rows, new_y in zip(self._by_step(self.rows), labels, strict=True):
-            x[:, : self.batch] = self.features[rows]
-            y[:, : self.batch] = new_y
+        new_x, new_labels = x[:, : self.batch], y[:, : self.batch]
+        for rows, new_y in _each(self._by_step(self.rows).flatten(1), labels):
+            new_x.copy_(self.features.index_select(0, rows).view_as(new_x))
+            new_labels.copy_(new_y)
             torch.add(class_zero_at, new_y, alpha=stride, out=new_at)
             yield Batch(x, y, label_at, self.batch, replay.logits)
 
-    def _by_step(self, index: Tensor) -> Tensor:
+    def _by_step(self, index: Tensor, size: int | None = None) -> Tensor:
         """[S, n] -> [steps, S, B]."""
-        return index.view(len(self.runs), -1, self.batch).transpose(0, 1).contiguous()
+        parts = index.reshape(len(self.runs), -1, size or self.batch)
+        return parts.transpose(0, 1).contiguous()
 
     def _draw(self, replay: Replay, task: int, draws: int, size: int) -> Tensor:
         """Memory rows of every step, [steps, S, draws * size], each run from its generator."""
@@ -102,3 +110,8 @@ class Steps:
             for run, row in zip(self.runs, valid, strict=True)
         ]
         return torch.stack(rows, dim=1).to(self.order.device)
+
+
+def _each(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """Step by step through tensors [steps, ...]; all views are made at once, which is faster."""
+    return zip(*(tensor.unbind(0) for tensor in tensors), strict=True)
