@@ -88,8 +88,8 @@ class Trace(ABC):
 
     @classmethod
     def known(cls) -> dict[str, Any]:
-        """Every option with its default; `beta` is how much one `forget` of a task erases."""
-        return {"beta": 0.0} | cls.defaults
+        """Every option with its default."""
+        return cls.defaults
 
     @abstractmethod
     def reset(self) -> None:
@@ -103,6 +103,11 @@ class Trace(ABC):
     def complete(self, cue: Tensor, kept: Tensor, labels: Tensor) -> Tensor:
         """Guess whole maps [n, d] from cues [n, d], 0 where `kept` [n, K] is false."""
 
+    @property
+    def erases(self) -> float:
+        """The share to forget at each act of forgetting; 0 for a memory made without it."""
+        return 0.0
+
     @abstractmethod
     def forget(self, beta: float) -> None:
         """Move a share beta of the way back to the state before the first write."""
@@ -110,6 +115,11 @@ class Trace(ABC):
     @abstractmethod
     def n_floats(self) -> dict[str, int]:
         """Numbers held: {"weights": what was learnt, "prior": what forgetting returns to}."""
+
+    @classmethod
+    def floats_per_item(cls, shape: Shape) -> int:
+        """Numbers by which the memory grows with each map written."""
+        return 0
 
     def empty(self, *size: int) -> Tensor:
         """A tensor of zeros where the memory lives."""

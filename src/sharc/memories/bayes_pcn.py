@@ -29,14 +29,14 @@ class BayesPCNTrace(Trace):
         "hidden": 256,
         "sigma": 0.01,  # s of both layers
         "prior": 1.0,  # standard deviation of the beliefs before the first write
-        "rate": 0.01,  # of Adam
+        "learning_rate": 0.01,  # of Adam
         "steps": 500,  # at most, of a write's search and of joint_adam
-        "tolerance": 1e-3,  # of a write's search, relative to the energy
+        "tolerance": 3e-3,  # of a write's search, nats per entry
         "write_batch": 50,  # maps written together
         "read": "collapsed",  # or joint_adam
         "read_steps": 40,  # at most, of the collapsed read
-        "read_tolerance": 1e-4,  # nats per entry
-        "beta": 0.1,
+        "read_tolerance": 5e-4,  # nats per entry
+        "beta": 0.1,  # share forgotten at each act of forgetting
     }
 
     def reset(self) -> None:
@@ -75,7 +75,9 @@ class BayesPCNTrace(Trace):
         inner = Written(*(part.to(EXACT) for part in (x @ x.T, x @ rows, rows.T @ rows)))
         start = self._draw(len(x), len(self._mu)) / math.sqrt(len(self._mu))
         steps, tolerance = int(self.options["steps"]), float(self.options["tolerance"])
-        h = fit(start, inner, self.beliefs(), steps, tolerance, float(self.options["rate"]))
+        h = fit(
+            start, inner, self.beliefs(), steps, tolerance, float(self.options["learning_rate"])
+        )
         self._learn(h, x)
 
     def _learn(self, h: Tensor, x: Tensor) -> None:
@@ -92,6 +94,11 @@ class BayesPCNTrace(Trace):
         v = 1 / (1 / self._v + len(h) / self._noise)
         self._mu = v * (self._mu / self._v + h.sum(0) / self._noise)
         self._v = v
+
+    @property
+    def erases(self) -> float:
+        """The option `beta`."""
+        return float(self.options["beta"])
 
     def forget(self, beta: float) -> None:
         """Shrink towards the prior: means by sqrt(1 - beta), variances by 1 - beta."""
@@ -114,7 +121,7 @@ class BayesPCNTrace(Trace):
         return out
 
     def _network(self) -> Network:
-        steps, rate = int(self.options["steps"]), float(self.options["rate"])
+        steps, rate = int(self.options["steps"]), float(self.options["learning_rate"])
         return Network(self._r.flatten(0, 1), self.beliefs(), steps, rate)
 
     def decode(self, z: Tensor) -> Tensor:
@@ -126,10 +133,11 @@ class BayesPCNTrace(Trace):
         if self.options["read"] == "joint_adam":
             return super().recall(cues, watch)
         pooled = self._r.mean(dim=1).T
-        return [
-            Recalled(z @ pooled, self.decode(z[:watch]).view(-1, *self.shape))
-            for z in self.latents(cues)
-        ]
+        found = list(self.latents(cues))
+        watched = [z[:watch] for z in found]
+        maps = self.decode(torch.cat(watched)).view(-1, *self.shape)
+        parts = maps.split([len(z) for z in watched])
+        return [Recalled(z @ pooled, part) for z, part in zip(found, parts, strict=True)]
 
     def latents(self, cues: Sequence[Cue]) -> Iterator[Tensor]:
         """z [n, h] for each cue, from its common channels."""

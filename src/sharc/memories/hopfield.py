@@ -4,18 +4,19 @@ The weights W = sum_i x_i x_iᵀ are d x d (2.3 GiB at d = 25,088) and never for
 with W goes through the stored states, W xi = sum_i x_i (x_i · xi).
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from sharc.memories.base import Memory, Trace
+from sharc.memories.base import Cue, Memory, Recalled, Shape, Trace
 
 
 class HopfieldTrace(Trace):
     """Stored states ±1 and what is needed to turn maps into states and back."""
 
-    defaults: ClassVar[dict[str, Any]] = {"rounds": 10}
+    defaults: ClassVar[dict[str, Any]] = {"steps": 5}
 
     def reset(self) -> None:
         """No state stored."""
@@ -50,14 +51,28 @@ class HopfieldTrace(Trace):
         fixed = kept.repeat(1, self.shape.positions)
         known = (cue.to(self.dtype).view(-1, *self.shape) > self._median).flatten(1)
         state = torch.where(fixed, _signs(known, self.dtype), 0)
-        for _ in range(int(self.options["rounds"])):
-            field = (state @ self._states.T * self._strength) @ self._states
-            field -= self._strength.sum() * state  # the diagonal of W is zero
-            new = torch.where(fixed, state, _signs(field > 0, self.dtype))
-            if torch.equal(new, state):
+        moving = torch.arange(len(state), device=state.device)
+        for _ in range(int(self.options["steps"])):
+            new = self._update(state[moving], fixed[moving])
+            flipped = (new != state[moving]).any(dim=1)
+            state[moving] = new
+            moving = moving[flipped]
+            if not len(moving):
                 break
-            state = new
         return self._values(state > 0, labels)
+
+    def _update(self, state: Tensor, fixed: Tensor) -> Tensor:
+        """sign(W xi) where free; the diagonal of W is zero."""
+        field = (state @ self._states.T * self._strength) @ self._states
+        field -= self._strength.sum() * state
+        return torch.where(fixed, state, _signs(field > 0, self.dtype))
+
+    def recall(self, cues: Sequence[Cue], watch: int) -> list[Recalled]:
+        """All cues at once: a product with W reads every stored state."""
+        dense, kept = torch.cat([c.dense() for c in cues]), torch.cat([c.kept for c in cues])
+        found = self.complete(dense, kept, torch.cat([c.labels for c in cues]))
+        parts = found.view(-1, *self.shape).split([len(cue.labels) for cue in cues])
+        return [Recalled(maps.mean(dim=1), maps[:watch]) for maps in parts]
 
     def _values(self, on: Tensor, labels: Tensor) -> Tensor:
         """Mean value of the class's entries in a channel, by state; [n, d] bool -> [n, d]."""
@@ -71,6 +86,11 @@ class HopfieldTrace(Trace):
         if beta == 1:
             self.reset()
         self._strength *= 1 - beta
+
+    @classmethod
+    def floats_per_item(cls, shape: Shape) -> int:
+        """What one map adds."""
+        return shape.size + 1
 
     def n_floats(self) -> dict[str, int]:
         """States, strengths, medians, and two sums and counts per class and channel."""

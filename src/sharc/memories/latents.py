@@ -55,12 +55,12 @@ def fit(
     """Hidden states [B, h] under which the maps are likeliest, jointly, by Adam.
 
     F = d/2 log|S| + tr(S⁻¹ E Eᵀ)/2 + |h - mu|²/(2 width), S = s² I + Z U Zᵀ, E = X - Z R.
-    Stops when F changes by less than `tolerance` of itself.
+    Stops when F changes by less than `tolerance` nats per entry of the maps.
     """
     adam, last = Adam(h, rate), math.inf
     for _ in range(steps):
         energy, gradient = _joint_energy(h, maps, beliefs)
-        if abs(last - energy) <= tolerance * abs(energy):
+        if abs(last - energy) <= tolerance * beliefs.size * len(h):
             break
         h, last = adam.step(h, gradient), energy
     return h
@@ -100,35 +100,30 @@ def infer(seen: Seen, beliefs: Beliefs, steps: int, tolerance: float) -> Tensor:
     Minimises F = d/2 log v + q/(2v) + |h - mu|²/(2 width), with v = s² + z U zᵀ and
     q = |x_M - z R_M|², by accelerated projected gradient steps on v F: a quadratic with matrix
     R_M R_Mᵀ + (d - q/v) U once q/v is held, started at its ridge solution for q = 0.
-    Returns each cue's best point; stops when none gains `tolerance`·d within five steps.
+    Returns each cue's best point of every fifth; stops when none gained `tolerance`·d since.
     """
     z = _ridge(seen, beliefs)
     scale, top_r, top_u = _curvature(seen, beliefs)
-    best, best_z, mark = _search_start(z)
-    before, momentum = z, torch.ones_like(best)
-    for count in range(steps):
+    before, momentum = z, torch.ones_like(z[..., :1])
+    last = best = torch.full_like(momentum, math.inf)
+    best_z = z
+    for count in range(steps + 1):
         energy, slope, ratio = _energy(z, seen, beliefs)
-        worse = energy >= best
-        best_z = torch.where(worse, best_z, z)
-        best = torch.minimum(energy, best)
-        if count % 5 == 4:
-            if bool((mark - best).max() <= tolerance * beliefs.size):
+        if count % 5 == 0 or count == steps:
+            gain = best - energy
+            best_z = torch.where(gain > 0, z, best_z)
+            best = torch.minimum(energy, best)
+            if bool(gain.max() <= tolerance * beliefs.size):
                 break
-            mark = best
-        bend = (beliefs.size - ratio).clamp_min(0) + 2 * (2 * ratio - beliefs.size).clamp_min(0)
-        after = (z - scale * slope / (top_r + bend * top_u)).clamp_min_(0)
+        bend = (beliefs.size - ratio).clamp_min_(0) + 2 * (2 * ratio - beliefs.size).clamp_min_(0)
+        after = (z - slope.mul(scale).div_(top_r + bend * top_u)).clamp_min_(0)
         move = after - before
         uphill = (slope * move).sum(-1, keepdim=True) > 0
-        momentum = torch.where(uphill | worse, 1.0, momentum)
+        momentum.masked_fill_(uphill | (energy > last), 1.0)
         grown = (1 + (1 + 4 * momentum.square()).sqrt()) / 2
-        z = (after + (momentum - 1) / grown * move).clamp_min_(0)
-        before, momentum = after, grown
+        z = move.mul_((momentum - 1) / grown).add_(after).clamp_min_(0)
+        before, momentum, last = after, grown, energy
     return best_z
-
-
-def _search_start(z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    best = torch.full_like(z[..., :1], math.inf)
-    return best, z, best
 
 
 def _ridge(seen: Seen, beliefs: Beliefs) -> Tensor:

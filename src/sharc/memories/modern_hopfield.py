@@ -20,7 +20,7 @@ METRICS = ("dot", "euclid", "cosine")
 class ModernHopfieldTrace(Trace):
     """Blocks of maps, one per write, channel by channel: a cue's channels are whole rows."""
 
-    defaults: ClassVar[dict[str, Any]] = {"metric": "euclid", "sharpness": 32.0}
+    defaults: ClassVar[dict[str, Any]] = {"metric": "euclid", "beta": 100.0}
 
     def reset(self) -> None:
         """No map stored."""
@@ -52,26 +52,25 @@ class ModernHopfieldTrace(Trace):
 
     def recall(self, cues: Sequence[Cue], watch: int) -> list[Recalled]:
         """Pooling commutes with averaging: the pooled answer is the average of pooled maps."""
-        return [self._recall_one(cue, watch) for cue in cues]
-
-    def _recall_one(self, cue: Cue, watch: int) -> Recalled:
         if not self._blocks:
-            return super()._recall_one(cue, watch)
-        weights = self._attention(cue)
-        return Recalled(weights @ self._pooled, self._average(weights[:watch]))
+            return super().recall(cues, watch)
+        found = [self._attention(cue) for cue in cues]
+        watched = [weights[:watch] for weights in found]
+        parts = self._average(torch.cat(watched)).split([len(w) for w in watched])
+        return [Recalled(w @ self._pooled, part) for w, part in zip(found, parts, strict=True)]
 
     def _attention(self, cue: Cue) -> Tensor:
-        """softmax(sharpness · standardised likeness) [n, N]; the likeness sees common channels."""
+        """softmax(beta · standardised likeness) [n, N]; the likeness sees common channels."""
         kept, values = cue.shared()
         product = self._product(cue, kept, values.to(self.dtype))
-        energy = self._energy[:, kept].sum(dim=1)
+        energy = self._energy @ self._energy.new_zeros(self.shape.channels).index_fill(0, kept, 1)
         if self.options["metric"] == "euclid":
             product = 2 * product - energy
         elif self.options["metric"] == "cosine":
             product = product / energy.clamp_min(1e-12).sqrt()
         spread = product.std(dim=1, keepdim=True, correction=0).clamp_min(1e-12)
         score = (product - product.mean(dim=1, keepdim=True)) / spread
-        return torch.softmax(float(self.options["sharpness"]) * score, dim=1)
+        return torch.softmax(float(self.options["beta"]) * score, dim=1)
 
     def _product(self, cue: Cue, kept: Tensor, values: Tensor) -> Tensor:
         """Inner products [n, N] of the cue with every stored map over the kept channels."""
@@ -86,9 +85,12 @@ class ModernHopfieldTrace(Trace):
 
     def _average(self, weights: Tensor) -> Tensor:
         """Stored maps weighted by [n, N] -> [n, H·W, K]."""
-        sizes = [block.shape[2] for block in self._blocks]
-        pairs = zip(self._blocks, weights.split(sizes, dim=1), strict=True)
-        return sum(torch.tensordot(w, block, ([1], [2])) for block, w in pairs).mT  # type: ignore
+        total = self.empty(self.shape.size, len(weights))
+        at = 0
+        for block in self._blocks:
+            total.addmm_(block.flatten(0, 1), weights[:, at : at + block.shape[2]].T)
+            at += block.shape[2]
+        return self.position_major(total.T.contiguous()).view(-1, *self.shape)
 
     def forget(self, beta: float) -> None:
         """Drop the oldest share beta of the maps."""
@@ -99,6 +101,11 @@ class ModernHopfieldTrace(Trace):
             part[len(part) - keep :] for part in (self._pooled, self._energy)
         )
         self._products.clear()
+
+    @classmethod
+    def floats_per_item(cls, shape: Shape) -> int:
+        """What one map adds."""
+        return shape.size + 2 * shape.channels
 
     def n_floats(self) -> dict[str, int]:
         """Every map, and per map and channel its mean and squared norm."""

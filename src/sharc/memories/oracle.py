@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from sharc.memories.base import Cue, Memory, Recalled, Trace
+from sharc.memories.base import Cue, Memory, Recalled, Shape, Trace
 
 
 class OracleTrace(Trace):
@@ -36,6 +36,11 @@ class OracleTrace(Trace):
         """An oracle forgets nothing until it is told to forget everything."""
         if beta == 1:
             self.reset()
+
+    @classmethod
+    def floats_per_item(cls, shape: Shape) -> int:
+        """What one map adds."""
+        return shape.size
 
     def n_floats(self) -> dict[str, int]:
         """Every map, dense."""

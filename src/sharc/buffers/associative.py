@@ -1,0 +1,197 @@
+"""SHARC as an episodic memory: kept channels are stored, the others recalled (Algorithm 1).
+
+Of each example only the channels salient for its class are held, so that about 1/(1 - theta)
+as many fit where whole maps would lie. When a task ends their whole maps are written into an
+associative memory; when the next begins, all examples of all past tasks are recalled from it.
+A strategy cannot tell whether what it replays was stored whole.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sharc.buffers.base import Buffer, Hit, Replay
+from sharc.buffers.budget import FLOAT_BYTES, LABEL_BYTES, Budget, checked, index_bytes
+from sharc.buffers.quality import hits
+from sharc.buffers.store import Examples, Store
+from sharc.engine.head import Head
+from sharc.engine.runs import RunSpec
+from sharc.engine.stream import Stream
+from sharc.memories.base import Memory, Shape
+from sharc.randomness import generator
+from sharc.saliency import channel_saliency, masks
+
+NONZERO_PLAN = 8  # non-zero entries are fewer than entries: plan for so many more examples
+
+
+class AssociativeBuffer(Buffer):
+    """The "+" of every method. A run's variant is theta, the share of channels dropped."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        runs: Sequence[RunSpec],
+        options: Mapping[str, Any],
+        wants_logits: bool = False,
+        *,
+        memory: type[Memory],
+        memory_options: Mapping[str, Any] | None = None,
+        sharc: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(stream, runs, options, wants_logits)
+        self.sharc = checked(sharc or {})
+        height, width = stream.map_size
+        self.shape = Shape(1 if memory.pooled_storage else height * width, stream.n_features)
+        self.dense = height * width * stream.n_features
+        self.thetas = [float(run.variant) for run in self.runs]
+        self._stores = [
+            Store(stream, run.seed, theta, memory, memory_options or {}, self.sharc)
+            for run, theta in zip(self.runs, self.thetas, strict=True)
+        ]
+        self._logits: list[Tensor] = []  # per task [S, m, C]
+        self._masks: list[Tensor] = []  # per task [S, m, K] bool
+        self._known: list[Tensor] = []  # per task [S, m, K] pooled, 0 where dropped
+        self._quality: list[list[dict[str, Any]]] = [[] for _ in self.runs]
+        self._budgets = [self._budget(run) for run in self.runs]
+        self._capacities = [self._capacity(place) for place in range(len(self.runs))]
+
+    def _budget(self, run: RunSpec) -> Budget:
+        logits = self.stream.n_classes if self.wants_logits else 0
+        tasks = self.stream.n_tasks
+        return Budget(run.buffer // tasks, tasks, self.shape, self.dense, logits)
+
+    def _capacity(self, place: int) -> int:
+        budget, theta = self._budgets[place], self.thetas[place]
+        memory = self._stores[place].memory
+        if self.sharc["budget"] == "total_bytes" and memory is not None:
+            return budget.by_total_bytes(theta, memory)
+        more = NONZERO_PLAN if self.sharc["budget_count"] == "nonzero" else 1
+        return budget.by_samples(theta) * more
+
+    def capacity(self, run: RunSpec) -> int:
+        """Examples a task may keep; where a channel's cost varies, no fewer than will fit."""
+        return self._capacities[self.runs.index(run)]
+
+    @property
+    def observes(self) -> bool:
+        """Logits, and masks when they are those of the step that meets an example."""
+        by_batch = self.sharc["saliency_time"] == "batch" and any(self.thetas)
+        return self.wants_logits or by_batch
+
+    def allocate(self, task: int, size: int) -> None:
+        """Room for logits and masks; the control's random saliencies of this task."""
+        runs, x = len(self.runs), self.stream.x
+        self._logits.append(x.new_zeros(runs, size, self.stream.n_classes * self.wants_logits))
+        kept = torch.ones(runs, size, self.stream.n_features, dtype=torch.bool, device=x.device)
+        self._masks.append(kept)
+        if self.sharc["saliency"] == "random":
+            shape = (self.stream.n_classes, self.stream.n_features)
+            draws = [
+                torch.rand(shape, generator=generator(run.seed, "mask", task)) for run in self.runs
+            ]
+            self._chance = torch.stack(draws).to(x.device)
+
+    def capture(self, hit: Hit, logits: Tensor | None, head: Head) -> None:
+        """Keep the logits of the head that meets the examples, and its mask of their channels."""
+        if self.wants_logits and logits is not None:
+            self._logits[-1][hit.run, hit.slot] = logits[hit.run, hit.row]
+        if self.sharc["saliency_time"] == "batch":
+            self._masks[-1][hit.run, hit.slot] = self._mask(hit.run, hit.label, head)
+
+    def _mask(self, run: Tensor, label: Tensor, head: Head) -> Tensor:
+        """Eq. 3 and 4 for the classes `label` [k] of the runs `run` [k] -> bool [k, K]."""
+        rule = str(self.sharc["saliency"])
+        if rule == "random":
+            rows, rule = self._chance[run, label], "abs_gt"
+        else:
+            rows = channel_saliency(head.class_rows(run, label), self.shape.positions)
+        kept = torch.empty_like(rows, dtype=torch.bool)
+        for place in run.unique().tolist():
+            mine = run == place
+            kept[mine] = masks(rows[mine], self.thetas[place], rule)
+        return kept
+
+    def begin_task(self, task: int, head: Head, order: Tensor, batch: int) -> None:
+        """Recall what is held of the tasks before; plan what to keep of this one."""
+        if self.replay is not None:
+            self._recall(self.replay, task - 1, head)
+        super().begin_task(task, head, order, batch)
+        self._batch = batch
+
+    def _recall(self, held: Replay, after: int, head: Head) -> None:
+        """Complete every example of every past task, and note how well that went."""
+        x = torch.cat(self._known, dim=1)
+        if self.sharc["recall"] == "task_start":
+            for place, store in enumerate(self._stores):
+                self._quality[place] += store.recall_all(x[place], held.task_slices, after)
+        self.replay = replace(held, x=x)
+        valid = torch.ones_like(held.y, dtype=torch.bool) if held.valid is None else held.valid
+        right = hits(head, x, held.y) & valid
+        for quality, mine, there in zip(self._quality, right, valid, strict=True):
+            for entry in quality:
+                rows = held.task_slices[entry["task"]]
+                if entry["after"] == after:
+                    entry["items"] = int(there[rows].sum())
+                    entry["accuracy"] = 100.0 * int(mine[rows].sum()) / max(entry["items"], 1)
+
+    def end_task(self, task: int, head: Head) -> None:
+        """Store the task's kept channels, write its whole maps, forget if it is time."""
+        if self.sharc["saliency_time"] == "task_end":
+            run, slot = self.kept_valid[-1].nonzero(as_tuple=True)
+            label = self.stream.y[self.kept[-1][run, slot]]
+            self._masks[-1][run, slot] = self._mask(run, label, head)
+        self._trim()
+        known = torch.where(self._masks[-1], self.gather(self.kept[-1]), 0)
+        self._known.append(known)
+        for place, store in enumerate(self._stores):
+            rows = self.kept_valid[-1][place].nonzero().squeeze(1)
+            index, kept = self.kept[-1][place, rows], self._masks[-1][place, rows]
+            examples = Examples(rows, index, self.stream.y[index], kept)
+            last = -(-self._budgets[place].slots // self._batch) * self._batch
+            self._quality[place] += store.add(examples, known[place], task, (self._batch, last))
+        logits = torch.cat(self._logits, dim=1) if self.wants_logits else None
+        y = self.stream.y[torch.cat(self.kept, dim=1)]
+        x = torch.cat(self._known, dim=1)
+        self.replay = Replay(x, y, logits, self.slices(), self.all_valid())
+
+    def _trim(self) -> None:
+        """Drop the oldest examples beyond the budget, where a mask may keep more than planned."""
+        exact = self.sharc["budget_count"] == "kept" and self.sharc["saliency"] != "relu_ge"
+        if exact or self.sharc["budget"] == "total_bytes":
+            return
+        valid = self.kept_valid[-1]
+        for place, budget in enumerate(self._budgets):
+            cost = self._costs(place) * valid[place]
+            within = cost.flip(0).cumsum(0).flip(0) <= budget.numbers
+            valid[place] &= within | (cost.flip(0).cumsum(0).flip(0) == cost)  # one always stays
+        anywhere = valid.any(dim=0)
+        for parts in (self.kept, self.kept_valid, self._masks, self._logits):
+            parts[-1] = parts[-1][:, anywhere]
+
+    def _costs(self, place: int) -> Tensor:
+        """Numbers that each planned example of the task costs the run, [m]."""
+        kept = self._masks[-1][place]
+        if self.sharc["budget_count"] == "kept":
+            return kept.sum(dim=1) * self.shape.positions
+        return self._stores[place].nonzeros(self.kept[-1][place], kept)
+
+    def ledger(self, run: int) -> dict[str, Any]:
+        """Kept values, which channels they are, labels, logits, and the associative memory."""
+        valid = torch.cat(self.kept_valid, dim=1)[run]
+        kept = torch.cat(self._masks, dim=1)[run].sum(dim=1)[valid]
+        items, values = len(kept), int(kept.sum()) * self.shape.positions
+        whole = items * self.dense if self.sharc["stored"] == "recalled" else 0
+        index = sum(index_bytes(self.shape.channels, k) for k in kept.tolist())
+        floats = {"values": values, "logits": items * self._logits[0].shape[2], "recalled": whole}
+        floats |= {f"memory_{k}": v for k, v in self._stores[run].n_floats().items()}
+        parts = {k: {"floats": v, "bytes": v * FLOAT_BYTES} for k, v in floats.items()}
+        parts["labels"] = {"floats": items, "bytes": items * LABEL_BYTES}
+        parts["indices"] = {"floats": int(kept.sum()) if index else 0, "bytes": index}
+        return {"items": items, "parts": parts}
+
+    def recall(self, run: int) -> list[dict[str, Any]]:
+        """Recall error per task and age."""
+        return [entry for entry in self._quality[run] if "accuracy" in entry]
