@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from sharc.plots.canvas import COLOURS, MARKERS, Drawing, Omitted, level_line, panels
+from sharc.plots.canvas import COLOURS, MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
 from sharc.results.frames import Results
 from sharc.results.layout import SCENARIOS, Layout
@@ -29,7 +29,7 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
             _panel(place, results.summary, frame, layout, dataset, scenario)
     for place in axes[-1]:
         place.set_xlabel("bytes held at the end of a run (MB)")
-    figure.legend(handles=_legend(layout), loc="outside lower center", ncols=4, fontsize=7)
+    figure.legend(handles=_legend(layout), loc="outside lower center", ncols=5, fontsize=7)
     caption = (
         "Average accuracy against all bytes held: kept values, indices, labels, logits, the "
         "associative memory's weights and their prior copy. A line joins the buffers of one "
@@ -60,7 +60,7 @@ def _panel(
         ticks(FuncFormatter(lambda value, _: f"{value:g}" if str(value)[0] in "125" else ""))
     naive = summary[(summary["dataset"] == dataset) & (summary["scenario"] == scenario)]
     for value in naive.loc[naive["method"] == "sgd", "acc_mean"].dropna():
-        level_line(axes, value, "sgd", "SGD, 0 bytes")
+        axes.axhline(value, color=COLOURS["sgd"], ls="--", lw=1.1)
     axes.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
     axes.set_ylabel("ACC (%)")
 
@@ -75,4 +75,5 @@ def _legend(layout: Layout) -> list[Line2D]:
         *methods,
         Line2D([], [], color="#333333", ls=":", marker="o", markerfacecolor="white", label="whole"),
         Line2D([], [], color="#333333", ls="-", marker="o", label="with SHARC"),
+        Line2D([], [], color=COLOURS["sgd"], ls="--", lw=1.1, label="SGD, holds nothing"),
     ]

@@ -32,7 +32,7 @@ def read_comparison(tables: Path) -> pd.DataFrame:
     """comparison.csv with its empty words kept empty."""
     words = ["verdict", "paper_direction", "agreement", "cell", "plus_cell"]
     frame = pd.read_csv(tables / "comparison.csv", keep_default_na=False, na_values=[""])
-    return frame.astype({word: object for word in words}).fillna({word: "" for word in words})
+    return frame.astype(dict.fromkeys(words, object)).fillna(dict.fromkeys(words, ""))
 
 
 def printed(comparison: pd.DataFrame) -> dict[tuple[str, str], dict[str, float]]:

@@ -8,20 +8,20 @@ from sharc.results.markup import tex
 from sharc.results.verdicts import IMPROVES, UNDECIDED, WORSENS
 
 NOTE = (
-    "Gain: ACC of + minus ACC of its base, paired by seed, in points, with a bootstrap interval "
-    "over seeds. A direction counts as decided only if the interval excludes zero. "
+    f"Gain: ACC of {labels.PLUS} minus ACC of its base, paired by seed, in points, with a bootstrap "
+    "interval over seeds. A direction counts as decided only if the interval excludes zero. "
     "“Paper says” is the sign of the printed means' difference."
 )
 
 
 def counts(frame: pd.DataFrame) -> str:
-    """`Task-IL: 12 improve, 1 worsens, 5 undecided of 18 (the paper's printed means: ...)`."""
+    """`Task-IL: of 18 ⁺ cells 12 improve, 1 worsen, 5 undecided; the paper's ...`."""
     lines = []
     for scenario, group in frame.groupby("scenario", sort=False):
         verdicts = group["verdict"].value_counts()
         printed = group["paper_direction"].value_counts()
         tested = int(sum(verdicts.get(word, 0) for word in (IMPROVES, WORSENS, UNDECIDED)))
-        line = f"{labels.scenario(str(scenario))}: of {tested} + cells " + ", ".join(
+        line = f"{labels.scenario(str(scenario))}: of {tested} {labels.PLUS} cells " + ", ".join(
             f"{int(verdicts.get(word, 0))} {said}"
             for word, said in ((IMPROVES, "improve"), (WORSENS, "worsen"), (UNDECIDED, "undecided"))
         )

@@ -1,9 +1,10 @@
 """n, mean, standard deviation and bootstrap intervals over seeds, and directions over cells.
 
-With five seeds the plain percentile bootstrap is too narrow (its nominal 95 % covers near 82 %).
-We therefore widen its level as Hesterberg (2015, section 4.2) proposes: the tail probability is
-Phi(-t sqrt(n / (n - 1))) with t Student's quantile for n - 1 degrees of freedom. For five seeds
-that makes a gain decided, in effect, only when all five seeds agree on its sign.
+With five seeds the plain percentile bootstrap is too narrow: of 2,000 normal samples of five its
+nominal 95 % interval covered the mean in 85 %, the one used here in 93 %. It widens the level as
+Hesterberg (2015, "What teachers should know about the bootstrap") proposes: the tail probability
+is Phi(-t sqrt(n / (n - 1))) with t Student's quantile for n - 1 degrees of freedom. For five seeds
+a gain then counts as decided about when all five agree on its sign.
 """
 
 from collections.abc import Mapping, Sequence

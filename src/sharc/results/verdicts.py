@@ -4,6 +4,7 @@ from sharc.results.statistics import Estimate
 
 IMPROVES, WORSENS, UNDECIDED = "improves", "worsens", "undecided"
 REPRODUCED, NOT_REPRODUCED, NOT_TESTED = "reproduced", "not reproduced", "not tested by this suite"
+VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_TESTED)
 ARROWS = {
     IMPROVES: "\N{UPWARDS ARROW}",
     WORSENS: "\N{DOWNWARDS ARROW}",

@@ -9,9 +9,7 @@ from sharc.results.claims.evidence import Evidence
 from sharc.results.frames import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
-from sharc.results.verdicts import NOT_REPRODUCED, NOT_TESTED, REPRODUCED, UNDECIDED
-
-VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_TESTED)
+from sharc.results.verdicts import VERDICTS
 
 
 def build(

@@ -10,6 +10,7 @@ from sharc.artifacts.files import read_json, write_text
 from sharc.report import page
 from sharc.results.frames import Results
 from sharc.results.layout import Layout
+from sharc.results.verdicts import VERDICTS
 
 SECTIONS = {
     "run": "What was run",
@@ -43,10 +44,12 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     that the file's bytes depend on content alone.
     """
     found, shape = Results(results), Layout.of(layout)
+    claims = read_json(claims_json)
     compared = page.read_comparison(tables)
     content = {
         "suite": {"suite": "", **suite},
-        "claims": read_json(claims_json),
+        "claims": claims,
+        "counts": {verdict: claims["counts"][verdict] for verdict in VERDICTS},
         "tables": page.tables(found, shape, compared),
         "comparison": page.comparison(compared),
         "figures": page.figures(figures),

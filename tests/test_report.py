@@ -1,0 +1,130 @@
+"""The report as a file: whole, self-contained, escaped. Its behaviour: tests/report_browser."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import fake_results
+from sharc.artifacts.files import read_json, write_json
+from sharc.report import page
+from sharc.results.frames import Results
+from sharc.stages import report
+
+VOID = {"meta", "link", "br", "img"}
+
+
+class Reader(HTMLParser):
+    """Collects ids and addresses, and checks that elements close in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.addresses, self.cells = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        if "id" in found:
+            self.ids.append(found["id"])
+        self.addresses += [found[name] for name in ("src", "href") if name in found]
+        if "data-cell" in found:
+            self.cells.append(found["data-cell"])
+        if tag == "img":
+            assert found["alt"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def text():
+    return (fake_results.whole().root / "report.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def read(text):
+    reader = Reader()
+    reader.feed(text)
+    return reader
+
+
+def test_elements_close_and_ids_are_unique(read):
+    assert read.open == []
+    assert len(set(read.ids)) == len(read.ids)
+
+
+def test_nothing_points_outside_the_file(text, read):
+    for address in read.addresses:
+        assert address.startswith(("#", "data:")), address
+        if address.startswith("#"):
+            assert address[1:] in read.ids
+    assert not re.search(r"https?://", text)
+    assert "default-src 'none'" in text
+
+
+def test_every_cell_that_can_be_chosen_has_its_provenance(read):
+    cells = Results(fake_results.demo().results).provenance
+    assert read.cells
+    assert set(read.cells) <= set(cells)
+
+
+def test_the_embedded_provenance_holds_runs_scores_commit_and_data(text):
+    found = re.search(r'id="provenance-data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    data = json.loads(found[1])
+    run = data["cells"]["digits/efficientnet_lite0/er/dense/b50"]["runs"][0]
+    assert set(run["scores"]) == {"class_il", "task_il"}
+    assert len(run["key"]) == 64
+    assert data["common"]["commit"] == "0123abc"
+    assert data["common"]["data"]["digits"] == {"sha256": "feed"}
+
+
+def test_without_costs_the_bytes_repeat_and_there_is_no_cost_section(tmp_path, read):
+    made = fake_results.whole()
+    for name in ("a", "b"):
+        fake_results.write_report(made, tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert 'id="cost"' not in (tmp_path / "a").read_text()
+    assert "cost" in read.ids
+
+
+def test_text_from_records_cannot_become_markup(tmp_path):
+    made = fake_results.whole()
+    evil = "</script><script>alert(1)</script>"
+    results = tmp_path / "results"
+    results.mkdir()
+    for path in made.results.iterdir():
+        (results / path.name).write_bytes(path.read_bytes())
+    cells = read_json(results / "provenance.json")
+    next(iter(cells.values()))["params"] = {"name": evil}
+    write_json(results / "provenance.json", cells)
+    assert "</script>" not in page.provenance(Results(results), {"note": evil})
+
+
+def test_claims_tables_figures_and_deviations_are_all_there(text, read):
+    claims = read_json(fake_results.whole().root / "claims.json")["claims"]
+    assert {f"claim-{claim['id']}" for claim in claims} <= set(read.ids)
+    assert {"table-task_il_main", "table-class_il_main", "figure-theta"} <= set(read.ids)
+    assert text.count("data:image/png;base64,") == 7
+    for row in page.deviations():
+        assert set(row) == {"topic", "paper", "here"}
+    assert "not part of this suite" in text
+
+
+def test_a_missing_run_is_announced(tmp_path):
+    made = fake_results.whole()
+    runs = (made.results / "runs.csv").read_text()
+    results = tmp_path / "results"
+    results.mkdir()
+    for path in made.results.iterdir():
+        (results / path.name).write_bytes(path.read_bytes())
+    (results / "runs.csv").write_text(runs.replace("task_il,ok", "task_il,diverged", 2))
+    root = made.root
+    report.build(
+        results, root / "tables", root / "figures", root / "claims.json", tmp_path / "r.html",
+        layout=made.layout, suite={}, provenance={},
+    )  # fmt: skip
+    assert "2 of 260 planned runs are missing" in (tmp_path / "r.html").read_text()
+    assert "planned runs ended well" in (root / "report.html").read_text()
