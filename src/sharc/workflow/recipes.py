@@ -80,7 +80,7 @@ def _train(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
         from sharc.buffers.associative import AssociativeBuffer
 
         make["make_buffer"] = partial(
-            AssociativeBuffer, memory_class=load("memory", kept_as), memory=memory, sharc=sharc
+            AssociativeBuffer, memory=load("memory", kept_as), memory_options=memory, sharc=sharc
         )
     failed = train.build(
         Path("outputs/features") / dataset / backbone,

@@ -15,8 +15,9 @@ _OF_METHOD = {
 }
 _OF_SHARC = (
     *("budget_count", "stored", "recall", "recall_scope", "write_scope", "forget"),
-    *("saliency", "read"),
+    "saliency",
 )
+_INFERRED = ("bayes_pcn", "pcn")  # the memories whose recall is a search, done in either way
 
 
 def train_params(
@@ -32,6 +33,8 @@ def train_params(
         options["buffer_rule"] = switches["buffer_rule"]
     if kept_as != DENSE:
         options["memory"] = _plain(getattr(params.memories, kept_as))
+        if kept_as in _INFERRED:
+            options["memory"]["read"] = switches["read"]
         options["sharc"] = {name: switches[name] for name in _OF_SHARC}
         options["sharc"] |= params.sharc.model_dump(include={"forget_every", "space"})
     runs = [
