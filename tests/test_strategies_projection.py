@@ -6,7 +6,7 @@ from scipy.optimize import nnls
 
 from oracles.methods import project
 from sharc.engine.head import inner_products
-from sharc.strategies.projection import gem_dual
+from sharc.strategies.projection import gem_duals
 
 
 def gradients(kind: str, t: int, seed: int) -> torch.Tensor:
@@ -30,7 +30,7 @@ def test_gem_equals_quadprog_on_whole_gradients(kind: str, t: int, margin: float
         past = gradients(kind, t, seed)
         g = -past.sum(dim=0) + 0.1 * past[-1]
         expected = project(g, past, margin, 1e-3)
-        v = gem_dual(past @ past.T, past @ g, margin, 1e-3)
+        v = gem_duals((past @ past.T)[None], (past @ g)[None], margin, 1e-3)[0]
         torch.testing.assert_close(g + past.T @ v, expected, atol=1e-6, rtol=1e-9)
 
 
@@ -38,7 +38,7 @@ def test_gem_equals_non_negative_least_squares_which_shares_no_code_with_quadpro
     for seed in range(10):
         past, ridge, margin = gradients("random", 6, seed), 1e-3, 0.5
         g = -past.sum(dim=0)
-        v = gem_dual(past @ past.T, past @ g, margin, ridge)
+        v = gem_duals((past @ past.T)[None], (past @ g)[None], margin, ridge)[0]
         # with u = v - margin >= 0 the programme is min |L^T u + L^-1 (P margin + G g)|^2, P = L L^T
         hessian = past @ past.T + ridge * torch.eye(6, dtype=torch.float64)
         lower = torch.linalg.cholesky(hessian)
@@ -50,14 +50,14 @@ def test_gem_equals_non_negative_least_squares_which_shares_no_code_with_quadpro
 
 def test_gem_survives_gradients_whose_scale_swallows_the_ridge() -> None:
     past = gradients("duplicate", 6, 0) * 1e12
-    v = gem_dual(past @ past.T, past @ -past.sum(dim=0), 0.5, 1e-3)
+    v = gem_duals((past @ past.T)[None], (past @ -past.sum(dim=0))[None], 0.5, 1e-3)[0]
     assert bool(v.isfinite().all())
     assert bool((v >= 0.5 - 1e-9).all())
 
 
 def test_gem_gives_up_quietly_on_values_that_are_not_finite() -> None:
-    broken = torch.full((3, 3), torch.inf)
-    assert gem_dual(broken, torch.ones(3), 0.5, 1e-3).tolist() == [0, 0, 0]
+    broken = torch.full((1, 3, 3), torch.inf)
+    assert gem_duals(broken, -torch.ones(1, 3), 0.5, 1e-3).tolist() == [[0, 0, 0]]
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 4), (1, 4), (5, 1), (1, 1)])

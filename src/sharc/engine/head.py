@@ -90,13 +90,12 @@ class Head:
             self.stored.baddbmm_(x.mT, residual, alpha=-rate)
         self.b.sub_(residual.sum(dim=1), alpha=rate)
 
-    def descend_one(self, run: int, x: Tensor, residual: Tensor, rate: float) -> None:
-        """The same for a single run of the stack: x [R, D], residual [R, C]."""
+    def add_product(self, logits: Tensor, factor: Tensor, rows: Tensor, scale: float) -> None:
+        """logits += scale factor rows, for [S, n, C], [S, n, m] and [S, m, C], in place."""
         if self.class_major:
-            self.stored[run].addmm_(residual.T, x, alpha=-rate)
+            logits.mT.baddbmm_(rows.mT, factor.mT, alpha=scale)
         else:
-            self.stored[run].addmm_(x.T, residual, alpha=-rate)
-        self.b[run].sub_(residual.sum(dim=0), alpha=rate)
+            logits.baddbmm_(factor, rows, alpha=scale)
 
     def copy(self) -> "Head":
         """An independent head with the same weights."""

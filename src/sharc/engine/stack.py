@@ -75,12 +75,14 @@ class Stack:
         for step, batch in enumerate(self._batches(task, order)):
             self._observe(step, batch)
             self.strategy.step(batch)
+        self.strategy.settle()
         if self.buffer is not None:
             self.buffer.end_task(task, self.head)
 
     def _observe(self, step: int, batch: Batch) -> None:
         """Show the buffer what the head, before this step, says to examples it will keep."""
         if self.buffer is not None and step in self.buffer.hits:
+            self.strategy.settle()
             wants = self.buffer.wants_logits
             logits = self.head.logits(batch.x[:, : batch.new]) if wants else None
             self.buffer.observe(step, logits, self.head)
@@ -88,10 +90,8 @@ class Stack:
     def _batches(self, task: int, order: Tensor) -> Iterator[Batch]:
         steps = Steps(self.stream, self.runs, self.head, order, self.batch)
         replay = None if self.buffer is None else self.buffer.replay
-        if replay is None or self.strategy.replays == "none":
+        if replay is None or self.strategy.replays != "sampled":
             return steps.plain()
-        if self.strategy.replays == "all":
-            return steps.whole_memory(replay)
         size = int(self.strategy.options["replay_batch"])
         return steps.sampled(replay, task, self.strategy.draws, size)
 

@@ -13,7 +13,7 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.stream import Stream
 
 
-@dataclass
+@dataclass(slots=True)
 class Batch:
     """The rows of one step: the first `new` are the task's, the others are replayed."""
 
@@ -26,7 +26,7 @@ class Batch:
 
 @dataclass
 class Steps:
-    """One task's order of examples, to be cut into batches in one of three ways."""
+    """One task's order of examples, to be cut into batches in one of two ways."""
 
     stream: Stream
     runs: list[RunSpec]
@@ -75,23 +75,6 @@ class Steps:
             if stored is not None:
                 logits = stored.index_select(0, old_at).view(n_runs, -1, stored.shape[1])
             yield Batch(x, labels, positions, self.batch, logits)
-
-    def whole_memory(self, replay: Replay) -> Iterator[Batch]:
-        """New rows and every past example: only the new rows change from step to step."""
-        n_runs, n_memory, n_features = replay.x.shape
-        x = torch.cat([replay.x.new_zeros(n_runs, self.batch, n_features), replay.x], dim=1)
-        y = torch.cat([replay.y.new_zeros(n_runs, self.batch), replay.y], dim=1)
-        label_at = self.head.label_positions(y)
-        new_at = label_at.view(n_runs, -1)[:, : self.batch]
-        class_zero_at = new_at.clone()
-        stride = n_memory + self.batch if self.head.class_major else 1
-        labels = self.stream.y[self._by_step(self.order)]
-        new_x, new_labels = x[:, : self.batch], y[:, : self.batch]
-        for rows, new_y in _each(self._by_step(self.rows).flatten(1), labels):
-            new_x.copy_(self.features.index_select(0, rows).view_as(new_x))
-            new_labels.copy_(new_y)
-            torch.add(class_zero_at, new_y, alpha=stride, out=new_at)
-            yield Batch(x, y, label_at, self.batch, replay.logits)
 
     def _by_step(self, index: Tensor, size: int | None = None) -> Tensor:
         """[S, n] -> [steps, S, B]."""

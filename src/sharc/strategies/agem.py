@@ -19,11 +19,12 @@ class AGEM(Strategy):
         """Step along the projected gradient."""
         residual = self.cross_entropy(batch).mul_(self.block_weights(batch, 1.0, 1.0))
         if batch.x.shape[1] > batch.new:
-            x, r = batch.x[:, batch.new :], residual[:, batch.new :]
-            products = inner_products(batch.x, x).add_(1)  # [S, R, old]
-            products.mul_(inner_products(residual, r))
-            conflict = products[:, : batch.new].sum(dim=(1, 2))
-            length = products[:, batch.new :].sum(dim=(1, 2))
+            pairs = (
+                inner_products(batch.x, batch.x).add_(1).mul_(inner_products(residual, residual))
+            )
+            with_old = pairs[:, :, batch.new :].sum(dim=2)  # <row's gradient, g_ref>, [S, R]
+            conflict = with_old[:, : batch.new].sum(dim=1)
+            length = with_old[:, batch.new :].sum(dim=1)
             share = (-conflict.clamp(max=0) / length).where(length > 0, 0)
-            r.mul_(share[:, None, None])
+            residual[:, batch.new :].mul_(share[:, None, None])
         self.head.descend(batch.x, residual, self.rate)

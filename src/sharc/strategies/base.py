@@ -63,6 +63,9 @@ class Strategy:
         """One update of the head."""
         raise NotImplementedError
 
+    def settle(self) -> None:
+        """Bring the head up to date, if the strategy holds part of it elsewhere."""
+
     def evaluated(self) -> Head:
         """The head whose accuracy is the method's."""
         return self.head

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import torch
-from torch import Tensor
-
 from sharc.buffers.base import Replay
+from sharc.engine.recollection import Recollection
 from sharc.engine.steps import Batch
 from sharc.errors import UserError, unknown
 from sharc.strategies.base import Strategy, task_weights
@@ -23,7 +21,7 @@ class ER(Strategy):
 
     replays = "all"
     defaults: ClassVar[dict[str, Any]] = {"replay": "full", "memory_strength": 1.0}
-    _weights: Tensor | None = None
+    _past: Recollection | None = None
 
     @classmethod
     def replay_mode(cls, options: Mapping[str, Any]) -> str:
@@ -33,15 +31,23 @@ class ER(Strategy):
         return MODES[options["replay"]]
 
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
-        """Weights of all rows: the new ones' mean, and the mean of the past tasks' means."""
+        """Weights of the memory's rows: past tasks count equally."""
         if self.replays == "all" and replay is not None:
-            strength, batch = self.options["memory_strength"], self.options["batch"]
-            new = replay.x.new_full((len(self.runs), batch, 1), 1 / batch)
-            self._weights = torch.cat([new, task_weights(replay) * (strength / task)], dim=1)
+            self._past = Recollection(self.head, replay.x, replay.y)
+            self._weights = task_weights(replay) * (self.options["memory_strength"] / task)
 
     def step(self, batch: Batch) -> None:
         """One gradient step on the sum of both losses."""
-        weights = self._weights
-        if weights is None:
+        if self._past is None:
             weights = self.block_weights(batch, 1.0, self.options["memory_strength"])
-        self.head.descend(batch.x, self.cross_entropy(batch).mul_(weights), self.rate)
+            self.head.descend(batch.x, self.cross_entropy(batch).mul_(weights), self.rate)
+            return
+        z_new, z_old, shared = self._past.logits(batch.x)
+        new = self.head.cross_entropy(z_new, batch.label_at).div_(batch.new)
+        old = self._past.cross_entropy(z_old).mul_(self._weights)
+        self._past.descend(batch.x, new, old, shared, self.rate)
+
+    def settle(self) -> None:
+        """Whole-memory replay keeps its share of the head apart within a task."""
+        if self._past is not None:
+            self._past.settle()

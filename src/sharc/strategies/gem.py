@@ -8,69 +8,66 @@ from torch.nn.functional import one_hot
 
 from sharc.buffers.base import Replay
 from sharc.engine.head import inner_products
+from sharc.engine.recollection import Recollection
 from sharc.engine.steps import Batch
 from sharc.strategies.base import Strategy, task_weights
-from sharc.strategies.projection import gem_dual
+from sharc.strategies.projection import gem_duals
 
 
 class GEM(Strategy):
     """If <g, g_k> < 0 for any past task k: g <- g + G^T v (Eq. 11).
 
-    v = argmin 1/2 v^T (G G^T + ridge I) v + (G g)^T v subject to v >= margin. Gradients are
-    never materialised: <g_k, g_l> = sum of (x_i . x_j + 1)(r_i . r_j) over the rows i of k and
-    j of l, and g + G^T v is a weight v_k on the rows of task k.
+    v = argmin 1/2 v^T (G G^T + ridge I) v + (G g)^T v subject to v >= margin. For a linear head
+    <g_k, g_l> = sum of (x_i . x_j + 1)(r_i . r_j) over the rows i of k and j of l, the 1 being
+    the bias, and g + G^T v is a weight v_k on the rows of task k.
     """
 
     replays = "all"
     defaults: ClassVar[dict[str, Any]] = {"margin": 0.5, "ridge": 1e-3}
-    _memory: Replay | None = None
+    _past: Recollection | None = None
 
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
-        """Row weights, the task of each row, and the memory's Gram matrix if it pays."""
-        self._memory = replay
+        """Row weights (each task's loss is a mean) and the task of each row."""
         if replay is None:
             return
-        batch, x = self.options["batch"], replay.x
-        new = x.new_full((len(self.runs), batch, 1), 1 / batch)
-        self._weights = torch.cat([new, task_weights(replay)], dim=1)
+        self._past = Recollection(self.head, replay.x, replay.y)
+        self._weights, self._slices = task_weights(replay), replay.task_slices
         self._task_of = torch.zeros_like(replay.y)  # [S, M]
         for k, rows in enumerate(replay.task_slices):
             self._task_of[:, rows] = k
-        self._member = one_hot(self._task_of[0], task).to(x)  # [M, t]
-        self._gram = inner_products(x, x).add_(1) if x.shape[1] < x.shape[2] else None
+        self._members = one_hot(self._task_of, task).to(replay.x).mT.contiguous()  # [S, t, M]
 
     def step(self, batch: Batch) -> None:
         """Step along the gradient nearest to g that increases no past task's loss."""
-        residual = self.cross_entropy(batch)
-        if self._memory is None:
-            self.head.descend(batch.x, residual, self.rate / batch.new)
+        if self._past is None:
+            self.head.descend(batch.x, self.cross_entropy(batch), self.rate / batch.new)
             return
-        residual.mul_(self._weights)
-        new_x, new, old = (
-            batch.x[:, : batch.new],
-            residual[:, : batch.new],
-            residual[:, batch.new :],
-        )
-        pairs = inner_products(new_x, self._memory.x).add_(1).mul_(inner_products(new, old))
-        products = pairs.new_zeros(len(pairs), self._member.shape[1])  # <g, g_k>, [S, t]
-        products.scatter_add_(1, self._task_of, pairs.sum(dim=1))
-        self.head.descend(new_x, new, self.rate)
-        for run in (products < 0).any(dim=1).nonzero().flatten().tolist():
-            v = gem_dual(self._task_gram(run, old[run]), products[run], **self._qp).to(products)
-            weighted = old[run] * v[self._task_of[run], None]
-            self.head.descend_one(run, self._memory.x[run], weighted, self.rate)
+        z_new, z_old, shared = self._past.logits(batch.x)
+        new = self.head.cross_entropy(z_new, batch.label_at).div_(batch.new)
+        old = self._past.cross_entropy(z_old).mul_(self._weights)
+        pairs = (shared * inner_products(new, old)).sum(dim=1)
+        products = pairs.new_zeros(self._members.shape[:2])  # <g, g_k>, [S, t]
+        products.scatter_add_(1, self._task_of, pairs)
+        step: Tensor | None = None
+        if bool((products < 0).any()):
+            margin, ridge = self.options["margin"], self.options["ridge"]
+            v = gem_duals(self._task_gram(old), products, margin, ridge)
+            step = old.mul_(v.gather(1, self._task_of).unsqueeze(2))
+        self._past.descend(batch.x, new, step, shared, self.rate)
 
-    @property
-    def _qp(self) -> dict[str, float]:
-        return {"margin": self.options["margin"], "ridge": self.options["ridge"]}
+    def _task_gram(self, old: Tensor) -> Tensor:
+        """G G^T [S, t, t]: from the rows' Gram matrices while these are the smaller ones."""
+        past = self._past
+        if past is not None and past.gram is not None:
+            pairs = inner_products(old, old).mul_(past.gram)
+            return inner_products(self._members, inner_products(self._members, pairs))
+        assert past is not None
+        gradients = [(past.x[:, k].mT @ old[:, k]).flatten(1) for k in self._slices]
+        biases = [old[:, k].sum(dim=1) for k in self._slices]
+        whole = torch.cat([torch.stack(gradients, 1), torch.stack(biases, 1)], dim=2)
+        return inner_products(whole, whole)
 
-    def _task_gram(self, run: int, residual: Tensor) -> Tensor:
-        """G G^T of one run, [t, t]: from Gram matrices while they are the smaller ones."""
-        if self._gram is not None:
-            pairs = self._gram[run] * (residual @ residual.T)
-            return self._member.T @ pairs @ self._member
-        assert self._memory is not None
-        x, rows = self._memory.x[run], self._memory.task_slices
-        gradients = [torch.cat([x[k].T @ residual[k], residual[k].sum(0)[None]]) for k in rows]
-        stacked = torch.stack(gradients).flatten(1)
-        return stacked @ stacked.T
+    def settle(self) -> None:
+        """The memory's share of the head is kept apart within a task."""
+        if self._past is not None:
+            self._past.settle()
