@@ -10,6 +10,7 @@ import fake_runs
 from sharc.artifacts.files import write_json
 from sharc.errors import UserError
 from sharc.results.frames import Results
+from sharc.results.summary import by_seed
 from sharc.stages import collect
 
 TINY = fake_runs.Grid(
@@ -75,8 +76,14 @@ def test_a_missing_failed_or_diverged_run_is_counted_and_never_averaged(tiny, tm
     statuses = found.runs.set_index(["method", "variant", "seed"])["status"]
     assert set(statuses.loc["er", "dense", 0]) == {"diverged"}
     assert set(statuses.loc["er", "dense", 1]) == {"missing"}
+    assert row(found.runs, **ER, variant="dense", seed=0)[["acc", "items"]].isna().all()
     plus = row(found.summary, **ER, variant="bayes_pcn-t0.8")
     assert (plus["n"], plus["gain_n"]) == (3, 1)  # paired with the one dense run left
+
+
+def test_a_run_that_is_not_ok_has_no_place_in_a_pair():
+    runs = pd.DataFrame({"seed": [0, 1], "status": ["ok", "diverged"], "acc": [5.0, 6.0]})
+    assert by_seed(runs, "acc") == {0: 5.0}
 
 
 def test_gain_is_the_mean_of_differences_of_equal_seeds(tiny, tmp_path):

@@ -8,9 +8,9 @@ from sharc.results.markup import tex
 from sharc.results.verdicts import IMPROVES, UNDECIDED, WORSENS
 
 NOTE = (
-    f"Gain: ACC of {labels.PLUS} minus ACC of its base, paired by seed, in points, with a bootstrap "
-    "interval over seeds. A direction counts as decided only if the interval excludes zero. "
-    "“Paper says” is the sign of the printed means' difference."
+    f"Gain: ACC of {labels.PLUS} minus ACC of its base, paired by seed, in points, with a "
+    "bootstrap interval over seeds. A direction counts as decided only if the interval excludes "
+    "zero. “Paper says” is the sign of the printed means' difference."
 )
 
 

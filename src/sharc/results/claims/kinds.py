@@ -9,7 +9,7 @@ import yaml
 
 from sharc.errors import UserError, unknown
 from sharc.results import labels
-from sharc.results.claims import gains, memories, motivation, references
+from sharc.results.claims import curves, gains, memories, motivation, references
 from sharc.results.claims.evidence import Evidence
 from sharc.results.claims.finding import Finding
 from sharc.results.verdicts import NOT_TESTED
@@ -22,8 +22,8 @@ KINDS: dict[str, Check] = {
     "larger_gain": gains.larger_gain,
     "above_method": references.above_method,
     "upper_bound": references.upper_bound,
-    "curves_above": references.curves_above,
-    "curve_trend": references.curve_trend,
+    "curves_above": curves.curves_above,
+    "curve_trend": curves.curve_trend,
     "memory_better": memories.memory_better,
     "optimum_between": memories.optimum_between,
     "recall_near_perfect": memories.recall_near_perfect,

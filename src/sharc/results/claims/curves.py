@@ -1,0 +1,68 @@
+"""Checks on learning curves: their height and their trend."""
+
+from typing import Any
+
+import numpy as np
+
+from sharc.results.claims.evidence import Evidence, Gains, Place, difference
+from sharc.results.claims.finding import Finding, figures, interval, not_tested
+from sharc.results.claims.gains import NO_CELLS, Answer, majority
+from sharc.results.statistics import estimate, mean_by_seed
+from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
+
+
+def curves_above(evidence: Evidence, claim: dict[str, Any]) -> Answer:
+    """Averaged over all tasks after the first, most curves lie higher with SHARC."""
+    found = {}
+    for place in evidence.places(claim["cells"]):
+        plus = evidence.layout.variant(place.scenario, plus=True)
+        gap = difference(_curve(evidence, place, plus), _curve(evidence, place, "dense"))
+        if gap:
+            found[place] = gap
+    return majority(evidence, found, "lie higher on average over the curve"), None
+
+
+def curve_trend(evidence: Evidence, claim: dict[str, Any]) -> Answer:
+    """The base loses accuracy as tasks are added, while SHARC gains."""
+    places = list(evidence.places(claim["cells"]))
+    slopes = {}
+    for plus in (False, True):
+        each = [
+            _curve(evidence, p, evidence.layout.variant(p.scenario, plus=plus), slope=True)
+            for p in places
+        ]
+        slopes[plus] = estimate(list(mean_by_seed([slope for slope in each if slope]).values()))
+    base, with_sharc = slopes[False], slopes[True]
+    if not base.n or not with_sharc.n:
+        return not_tested(NO_CELLS), None
+    verdict = UNDECIDED
+    if with_sharc.direction == "down" or base.direction == "up":
+        verdict = NOT_REPRODUCED
+    elif with_sharc.direction == "up" and base.direction == "down":
+        verdict = REPRODUCED
+    text = (
+        f"Slope per task: base {interval(base)}, with SHARC {interval(with_sharc)}, "
+        "mean over methods."
+    )
+    numbers = figures(base, "base_slope") | figures(with_sharc, "sharc_slope")
+    return Finding(verdict, text, numbers), None
+
+
+def _curve(evidence: Evidence, place: Place, variant: str, *, slope: bool = False) -> Gains:
+    """By seed: the mean of the learning curve after task 1, or its slope in points per task."""
+    curves = evidence.results.curves
+    mine = curves[
+        (curves["dataset"] == place.dataset)
+        & (curves["backbone"] == evidence.layout.backbone_of(curves, place.dataset))
+        & (curves["method"] == place.method)
+        & (curves["variant"] == variant)
+        & (curves["buffer"] == place.buffer)
+        & (curves["scenario"] == place.scenario)
+        & (curves["task"] > 1)
+    ]
+    return {
+        int(seed): float(np.polyfit(curve["task"], curve["accuracy"], 1)[0])
+        if slope
+        else float(curve["accuracy"].mean())
+        for seed, curve in mine.groupby("seed")
+    }
