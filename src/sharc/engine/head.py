@@ -23,7 +23,7 @@ class Head:
         self.stored = stored.clone(memory_format=torch.contiguous_format)
         self.b = bias.clone(memory_format=torch.contiguous_format)
         self._b_of_rows = self.b.unsqueeze(2 if self.class_major else 1)  # views cost time too
-        self._minus_one = self.b.new_full((1,), -1.0)
+        self._minus_ones = self.b.new_empty(0)
 
     @classmethod
     def initial(
@@ -64,9 +64,14 @@ class Head:
 
     def cross_entropy(self, logits: Tensor, label_at: Tensor) -> Tensor:
         """softmax(z) - onehot(y): the residual rows of the cross-entropy, [S, R, C]."""
-        residual = self.softmax(logits)
-        flat = (residual.mT if self.class_major else residual).view(-1)
-        flat.index_add_(0, label_at, self._minus_one.expand_as(label_at))
+        if self._minus_ones.shape != label_at.shape:
+            self._minus_ones = self.b.new_full((1,), -1.0).expand_as(label_at)
+        if self.class_major:
+            residual = torch.softmax(logits.mT, dim=1)
+            residual.view(-1).index_add_(0, label_at, self._minus_ones)
+            return residual.mT
+        residual = torch.softmax(logits, dim=2)
+        residual.view(-1).index_add_(0, label_at, self._minus_ones)
         return residual
 
     def label_positions(self, labels: Tensor) -> Tensor:
@@ -85,7 +90,10 @@ class Head:
             step = outer if self.class_major else tuple(o.mT for o in outer)
             self.stored.addcmul_(*step, value=-rate)
         elif self.class_major:
-            self.stored.baddbmm_(residual.mT, x, alpha=-rate)
+            class_major = residual.mT
+            self.stored.baddbmm_(class_major, x, alpha=-rate)
+            self.b.sub_(class_major.sum(dim=2), alpha=rate)
+            return
         else:
             self.stored.baddbmm_(x.mT, residual, alpha=-rate)
         self.b.sub_(residual.sum(dim=1), alpha=rate)

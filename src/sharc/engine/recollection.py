@@ -7,8 +7,8 @@ their logits are carried along by the Gram matrix K = X_m X_m^T + 1:
     Z_m <- Z_m - K R_m - K_b R_b,    A <- A + R_m,    W' <- W' - X_b^T R_b,
 
 with K_b = X_m X_b^T + 1 for the new rows. It is the same update as stepping W itself, at a cost
-of M^2 C instead of 2 M D C: at 100 classes and 200 slots a fifth. With more rows than features
-the rows are passed through W.
+of M (M + 2 B) C + M B D instead of 2 M D C multiplications: at 100 classes and 200 slots a
+fifth. Where that does not pay, the rows are passed through W.
 """
 
 import torch
@@ -20,39 +20,47 @@ from sharc.engine.head import Head, inner_products
 class Recollection:
     """The head seen from a memory whose rows take part in every step."""
 
-    def __init__(self, head: Head, x: Tensor, y: Tensor) -> None:
-        """x: [S, M, D], y: [S, M]."""
-        self.head, self.x = head, x
+    def __init__(
+        self, head: Head, x: Tensor, y: Tensor, batch: int, products: bool = False
+    ) -> None:
+        """x: [S, M, D], y: [S, M]; `products` if K_b is wanted anyway, as GEM does."""
+        self.head, self.x, self.products = head, x, products
         self.label_at = head.label_positions(y)
         self.gram = None
-        if 1 < x.shape[1] < x.shape[2]:
+        if x.shape[1] > 1 and self._carrying_pays(batch):
             self.gram = inner_products(x, x).add_(1)
             self.z = head.logits(x)
             self.owed = torch.zeros_like(self.z)  # A, not yet in W
 
-    def logits(self, new_x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Logits of the new rows [S, B, C] and of the memory [S, M, C], and K_b^T [S, B, M]."""
-        shared = inner_products(new_x, self.x).add_(1)
-        if self.gram is None:
-            return self.head.logits(new_x), self.head.logits(self.x), shared
+    def _carrying_pays(self, batch: int) -> bool:
+        """Compare multiplications per memory row; 0.6 as measured, for the larger products."""
+        n_memory, n_features = self.x.shape[1:]
+        n_classes = self.head.n_classes
+        carried = (n_memory + 2 * batch) * n_classes + (0 if self.products else batch * n_features)
+        return carried < 0.6 * 2 * n_features * n_classes
+
+    def logits(self, new_x: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits of the new rows [S, B, C] and of the memory [S, M, C]; sets `shared`."""
+        if self.products or self.gram is not None:
+            self.shared = inner_products(new_x, self.x).add_(1)  # K_b^T, [S, B, M]
         z = self.head.logits(new_x)
-        self.head.add_product(z, shared, self.owed, -1.0)
-        return z, self.z, shared
+        if self.gram is None:
+            return z, self.head.logits(self.x)
+        self.head.add_product(z, self.shared, self.owed, -1.0)
+        return z, self.z
 
     def cross_entropy(self, logits: Tensor) -> Tensor:
         """softmax(z) - onehot(y) of the memory's rows."""
         return self.head.cross_entropy(logits, self.label_at)
 
-    def descend(
-        self, new_x: Tensor, new: Tensor, old: Tensor | None, shared: Tensor, rate: float
-    ) -> None:
+    def descend(self, new_x: Tensor, new: Tensor, old: Tensor | None, rate: float) -> None:
         """W <- W - rate (X_b^T R_b + X_m^T R_m), for residuals new [S, B, C], old [S, M, C]."""
         self.head.descend(new_x, new, rate)
         if self.gram is None:
             if old is not None:
                 self.head.descend(self.x, old, rate)
             return
-        self.head.add_product(self.z, shared.mT, new, -rate)
+        self.head.add_product(self.z, self.shared.mT, new, -rate)
         if old is not None:
             self.head.add_product(self.z, self.gram, old, -rate)
             self.owed.add_(old, alpha=rate)

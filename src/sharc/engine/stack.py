@@ -60,8 +60,9 @@ class Stack:
         order = torch.stack([task_order(run.seed, "joint", examples) for run in self.runs])
         steps = Steps(self.stream, self.runs, self.head, order, self.batch)
         self.strategy.begin_task(0, None, -(-len(examples) // self.batch))
-        for batch in steps.plain():
-            self.strategy.step(batch)
+        with torch.inference_mode():
+            for batch in steps.plain():
+                self.strategy.step(batch)
 
     def _train_task(self, task: int) -> None:
         examples = self.stream.train_tasks[task]
@@ -72,9 +73,10 @@ class Stack:
             self.buffer.begin_task(task, self.head, order, self.batch)
             replay = self.buffer.replay
         self.strategy.begin_task(task, replay, order.shape[1] // self.batch)
-        for step, batch in enumerate(self._batches(task, order)):
-            self._observe(step, batch)
-            self.strategy.step(batch)
+        with torch.inference_mode():
+            for step, batch in enumerate(self._batches(task, order)):
+                self._observe(step, batch)
+                self.strategy.step(batch)
         self.strategy.settle()
         if self.buffer is not None:
             self.buffer.end_task(task, self.head)
@@ -85,7 +87,8 @@ class Stack:
             self.strategy.settle()
             wants = self.buffer.wants_logits
             logits = self.head.logits(batch.x[:, : batch.new]) if wants else None
-            self.buffer.observe(step, logits, self.head)
+            with torch.inference_mode(False), torch.no_grad():  # a memory may use autograd later
+                self.buffer.observe(step, logits, self.head)
 
     def _batches(self, task: int, order: Tensor) -> Iterator[Batch]:
         steps = Steps(self.stream, self.runs, self.head, order, self.batch)

@@ -82,6 +82,17 @@ class Strategy:
         """softmax(z) - onehot(y) of every row, [S, R, C]."""
         return self.head.cross_entropy(self.head.logits(batch.x), batch.label_at)
 
+    def descend_means(
+        self, batch: Batch, residual: Tensor, shares: tuple[float, ...], rate: float
+    ) -> None:
+        """Step on the sum of each block's mean loss times its share."""
+        old = batch.x.shape[1] - batch.new
+        if old == 0 or (old == batch.new and shares[0] == shares[1]):  # all rows weigh the same
+            self.head.descend(batch.x, residual, rate * shares[0] / batch.new)
+        else:
+            weights = self.block_weights(batch, *shares)
+            self.head.descend(batch.x, residual.mul_(weights), rate)
+
     def block_weights(self, batch: Batch, *shares: float) -> Tensor:
         """share / size for the rows of each block: new ones, then each draw: [1, R, 1]."""
         n_rows = batch.x.shape[1]

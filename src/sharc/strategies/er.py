@@ -33,19 +33,19 @@ class ER(Strategy):
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Weights of the memory's rows: past tasks count equally."""
         if self.replays == "all" and replay is not None:
-            self._past = Recollection(self.head, replay.x, replay.y)
+            self._past = Recollection(self.head, replay.x, replay.y, self.options["batch"])
             self._weights = task_weights(replay) * (self.options["memory_strength"] / task)
 
     def step(self, batch: Batch) -> None:
         """One gradient step on the sum of both losses."""
         if self._past is None:
-            weights = self.block_weights(batch, 1.0, self.options["memory_strength"])
-            self.head.descend(batch.x, self.cross_entropy(batch).mul_(weights), self.rate)
+            shares = (1.0, self.options["memory_strength"])
+            self.descend_means(batch, self.cross_entropy(batch), shares, self.rate)
             return
-        z_new, z_old, shared = self._past.logits(batch.x)
+        z_new, z_old = self._past.logits(batch.x)
         new = self.head.cross_entropy(z_new, batch.label_at).div_(batch.new)
         old = self._past.cross_entropy(z_old).mul_(self._weights)
-        self._past.descend(batch.x, new, old, shared, self.rate)
+        self._past.descend(batch.x, new, old, self.rate)
 
     def settle(self) -> None:
         """Whole-memory replay keeps its share of the head apart within a task."""

@@ -30,7 +30,9 @@ class GEM(Strategy):
         """Row weights (each task's loss is a mean) and the task of each row."""
         if replay is None:
             return
-        self._past = Recollection(self.head, replay.x, replay.y)
+        self._past = Recollection(
+            self.head, replay.x, replay.y, self.options["batch"], products=True
+        )
         self._weights, self._slices = task_weights(replay), replay.task_slices
         self._task_of = torch.zeros_like(replay.y)  # [S, M]
         for k, rows in enumerate(replay.task_slices):
@@ -42,10 +44,10 @@ class GEM(Strategy):
         if self._past is None:
             self.head.descend(batch.x, self.cross_entropy(batch), self.rate / batch.new)
             return
-        z_new, z_old, shared = self._past.logits(batch.x)
+        z_new, z_old = self._past.logits(batch.x)
         new = self.head.cross_entropy(z_new, batch.label_at).div_(batch.new)
         old = self._past.cross_entropy(z_old).mul_(self._weights)
-        pairs = (shared * inner_products(new, old)).sum(dim=1)
+        pairs = (self._past.shared * inner_products(new, old)).sum(dim=1)
         products = pairs.new_zeros(self._members.shape[:2])  # <g, g_k>, [S, t]
         products.scatter_add_(1, self._task_of, pairs)
         step: Tensor | None = None
@@ -53,7 +55,7 @@ class GEM(Strategy):
             margin, ridge = self.options["margin"], self.options["ridge"]
             v = gem_duals(self._task_gram(old), products, margin, ridge)
             step = old.mul_(v.gather(1, self._task_of).unsqueeze(2))
-        self._past.descend(batch.x, new, step, shared, self.rate)
+        self._past.descend(batch.x, new, step, self.rate)
 
     def _task_gram(self, old: Tensor) -> Tensor:
         """G G^T [S, t, t]: from the rows' Gram matrices while these are the smaller ones."""

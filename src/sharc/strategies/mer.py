@@ -40,9 +40,9 @@ class MER(Strategy):
         if self.original:
             self._one_by_one(batch)
             return
-        weights = self.block_weights(batch, 1.0, self.options["memory_strength"])
+        shares = (1.0, self.options["memory_strength"])
         rate = self.rate * self.options["beta"] * self.options["gamma"]
-        self.head.descend(batch.x, self.cross_entropy(batch).mul_(weights), rate)
+        self.descend_means(batch, self.cross_entropy(batch), shares, rate)
 
     def _one_by_one(self, batch: Batch) -> None:
         """For each new example: steps on its draw and at last on itself, then the averages."""
