@@ -31,11 +31,11 @@ class BayesPCNTrace(Trace):
         "prior": 1.0,  # standard deviation of the beliefs before the first write
         "learning_rate": 0.01,  # of Adam
         "steps": 500,  # at most, of a write's search and of joint_adam
-        "tolerance": 3e-3,  # of a write's search, nats per entry
+        "tolerance": 1e-2,  # of a write's search, nats per entry
         "write_batch": 50,  # maps written together
         "read": "collapsed",  # or joint_adam
         "read_steps": 40,  # at most, of the collapsed read
-        "read_tolerance": 5e-4,  # nats per entry
+        "read_tolerance": 2e-3,  # nats per entry
         "beta": 0.1,  # share forgotten at each act of forgetting
     }
 

@@ -55,12 +55,12 @@ def fit(
     """Hidden states [B, h] under which the maps are likeliest, jointly, by Adam.
 
     F = d/2 log|S| + tr(S⁻¹ E Eᵀ)/2 + |h - mu|²/(2 width), S = s² I + Z U Zᵀ, E = X - Z R.
-    Stops when F changes by less than `tolerance` nats per entry of the maps.
+    Stops when F changes by less than `tolerance` nats per entry of the maps, or of itself.
     """
     adam, last = Adam(h, rate), math.inf
     for _ in range(steps):
         energy, gradient = _joint_energy(h, maps, beliefs)
-        if abs(last - energy) <= tolerance * beliefs.size * len(h):
+        if abs(last - energy) <= tolerance * max(beliefs.size * len(h), abs(energy)):
             break
         h, last = adam.step(h, gradient), energy
     return h

@@ -60,8 +60,8 @@ class PCNTrace(BayesPCNTrace):
         self._mu = keep * self._mu + beta * self._mu0
 
     def n_floats(self) -> dict[str, int]:
-        """R and mu, and their copies for forgetting."""
-        held = self._r.numel() + self._mu.numel()
+        """R and mu, and their copies for forgetting; one zero stands for all of U."""
+        held = self._r.numel() + self._mu.numel() + 1
         return {"weights": held, "prior": self._r0.numel() + self._mu0.numel()}
 
 

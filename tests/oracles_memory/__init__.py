@@ -1,0 +1,1 @@
+"""Slow and obvious versions of what the memories do fast."""
