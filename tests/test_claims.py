@@ -7,13 +7,14 @@ import pytest
 import yaml
 
 import fake_results
+import fake_runs
 from sharc.errors import UserError
 from sharc.results.claims import gains, kinds, memories, motivation
 from sharc.results.claims.evidence import Evidence
 from sharc.results.frames import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
-from sharc.stages import claims
+from sharc.stages import claims, collect
 
 
 def spread(mean, seeds=5):
@@ -146,6 +147,19 @@ def test_the_papers_own_numbers_are_held_to_the_same_sentences(found):
 def test_bytes_in_all_count_the_associative_memory(found):
     assert found["memory-saved"]["verdict"] == "reproduced"
     assert found["memory-saved-in-all"]["verdict"] == "not reproduced"
+
+
+def test_a_planned_cell_without_runs_is_counted_in_the_sentence(tmp_path):
+    grid = fake_runs.Grid(methods=("er", "mer"), buffers=(50,), seeds=3, memories=(), thetas=())
+    paths, expected = fake_runs.write(tmp_path / "runs", grid)
+    left = [path for path in paths if "/mer/dense/" not in str(path)]
+    collect.build(left, expected, tmp_path / "results", joint_bwt="not_applicable")
+    layout = Layout.of(fake_runs.LAYOUT | {"main": [50], "methods": ["er", "mer"]})
+    evidence = Evidence(Results(tmp_path / "results"), layout, Paper(fake_results.PAPER), None)
+    claim = {"id": "a", "place": "p", "says": "s", "kind": "most_improve"}
+    found = kinds.evaluate(evidence, claim | {"cells": {"scenario": "class_il"}})
+    assert found["figures"]["cells"] == 1
+    assert "Planned but without runs that ended well: 1." in found["text"]
 
 
 def test_the_markdown_has_a_row_per_claim_and_a_count(found):

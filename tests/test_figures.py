@@ -9,13 +9,14 @@ import pytest
 from PIL import Image
 
 import fake_results
+import fake_runs
 from sharc.errors import UserError
 from sharc.plots import canvas, held, memories, theta
 from sharc.plots.canvas import Drawing, Omitted
 from sharc.plots.motivation import channels_last
 from sharc.results.frames import Results
 from sharc.results.layout import Layout
-from sharc.stages import figures
+from sharc.stages import collect, figures
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +78,21 @@ def test_curves_are_solid_with_sharc_and_dotted_without_and_sgd_is_there():
     lines = {line.get_label(): line.get_linestyle() for line in panel.get_lines()}
     assert lines == {"SGD": "--", "GEM": ":", "GEM⁺": "-"}
     assert "θ = 0.8" in drawing.caption
+
+
+def test_a_method_whose_runs_all_failed_keeps_its_panel_and_says_so(tmp_path):
+    from sharc.plots import curves
+
+    grid = fake_runs.Grid(methods=("er", "mer"), buffers=(50,), seeds=2, memories=(), thetas=())
+    paths, expected = fake_runs.write(tmp_path / "runs", grid)
+    left = [path for path in paths if "/mer/" not in str(path)]
+    collect.build(left, expected, tmp_path / "results", joint_bwt="not_applicable")
+    layout = fake_runs.LAYOUT | {"main": [50], "methods": ["er", "mer"]}
+    made = fake_results.Made(tmp_path, layout)
+    drawing = drawn(curves, made)[0]
+    assert isinstance(drawing, Drawing)
+    said = {axes.get_title(): [t.get_text() for t in axes.texts] for axes in drawing.figure.axes}
+    assert said == {"ER": [], "MER": ["no run ended well"]}
 
 
 def test_the_points_of_the_theta_figure_are_the_means_of_the_cells():

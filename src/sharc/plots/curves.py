@@ -24,7 +24,8 @@ def _figure(results: Results, layout: Layout, dataset: str, scenario: str) -> Dr
     title = f"Learning curves, {labels.dataset(dataset)}, {labels.scenario(scenario)}"
     curves = results.curves
     curves = curves[(curves["dataset"] == dataset) & (curves["scenario"] == scenario)]
-    methods = [method for method in layout.plus_methods() if method in set(curves["method"])]
+    planned = results.runs[results.runs["dataset"] == dataset]
+    methods = [method for method in layout.plus_methods() if method in set(planned["method"])]
     buffer = layout.main[0]
     if not methods:
         return Omitted(name, title, f"this suite has no curves for {labels.dataset(dataset)}")
@@ -63,7 +64,10 @@ def _panel(axes: Axes, curves: pd.DataFrame, method: str, buffer: int, variant: 
     ):
         _line(axes, mine[mine["variant"] == name], method, line, label)
     axes.set_title(labels.method(method))
-    axes.legend(loc="best", fontsize=7)
+    if mine.empty:  # a panel that vanished would hide that every run failed
+        axes.text(0.5, 0.6, "no run ended well", transform=axes.transAxes, ha="center", fontsize=8)
+    if axes.get_lines():
+        axes.legend(loc="best", fontsize=7)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 

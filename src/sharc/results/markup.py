@@ -18,7 +18,10 @@ def notes(table: Table) -> list[str]:
     if {"mini_imagenet", "tiny_imagenet"} & set(table.datasets):
         found.append(labels.THIRD_COLUMN_NOTE)
     if any(cell.n_missing for cell in cells):
-        found.append("(n=…): fewer runs than planned ended well; the others are not averaged.")
+        found.append(
+            "(n=…): only so many of the planned runs ended well; missing: none did. "
+            "Such runs are never averaged over."
+        )
     return found
 
 

@@ -71,6 +71,14 @@ class Evidence:
         found = {place: self.gain(place, metric) for place in self.places(cells)}
         return {place: gain for place, gain in found.items() if gain}
 
+    def lost(self, cells: dict[str, Any]) -> int:
+        """How many named cells were planned, but have no pair of runs that ended well."""
+        planned = set(self.results.provenance)
+        return sum(
+            {self.name(place), self.name(place, "dense")} <= planned and not self.gain(place)
+            for place in self.places(cells)
+        )
+
     def printed_gains(self, cells: dict[str, Any]) -> list[Estimate]:
         """The paper's own gains for the same cells."""
         metric = cells.get("metric", "acc")
