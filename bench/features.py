@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from PIL import Image
+from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
-from torchvision.transforms import v2
+from torchvision import transforms
 
 from sharc.backbones.base import Backbone
 from sharc.datasets.tensors import Array
@@ -26,7 +27,7 @@ from sharc.features.folding import fold_batchnorm
 from sharc.features.pipeline import Extractor
 from sharc.registry import load
 
-AUTHORS_BATCH, PLAIN_BATCH = 10, 64
+AUTHORS_BATCH, PLAIN_BATCH, OUR_BATCH = 10, 64, 4
 MATMUL = 2048
 Way = Callable[[], object]
 
@@ -44,22 +45,45 @@ def network_of(backbone: Backbone, size: int) -> nn.Module:
         return backbone.map_of(backbone.architecture(size)).eval().requires_grad_(False)
 
 
-def authors_way(backbone: Backbone, module: nn.Module, images: Array, size: int) -> Way:
-    """One image after the other is resized; batches of ten go through the eager network."""
-    steps = v2.Compose(
-        [
-            v2.ToImage(),
-            v2.ToDtype(torch.float32, scale=True),
-            v2.Normalize(list(backbone.mean), list(backbone.std)),
-            v2.Resize((size, size), antialias=True),
-        ]
-    )
+class AuthorsImages(torch.utils.data.Dataset[Tensor]):
+    """Images as the authors' loader gives them: cropped, flipped, normalised, then resized."""
 
-    @torch.inference_mode()
+    def __init__(self, backbone: Backbone, images: Array, size: int) -> None:
+        self.images = images
+        self.steps = transforms.Compose(
+            [
+                transforms.RandomCrop(images.shape[1], padding=4),
+                transforms.RandomHorizontalFlip(),
+                transforms.ToTensor(),
+                transforms.Normalize(backbone.mean, backbone.std),
+                transforms.Resize((size, size), antialias=True),
+            ]
+        )
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, at: int) -> Tensor:
+        image: Tensor = self.steps(Image.fromarray(self.images[at]))
+        return image
+
+
+def authors_way(images: AuthorsImages, module: nn.Module, saliency: bool) -> Way:
+    """Batches of ten through the eager network, whose weights record gradients as theirs do.
+
+    With `saliency`, a step as their code takes it: a forward and a backward pass for the channel
+    weights, then a second forward pass for the maps.
+    """
+    loader = torch.utils.data.DataLoader(images, batch_size=AUTHORS_BATCH)
+    module.requires_grad_(True)
+
     def run() -> None:
-        for at in range(0, len(images), AUTHORS_BATCH):
-            batch = torch.stack([steps(image) for image in images[at : at + AUTHORS_BATCH]])
-            module(batch)
+        for batch in loader:
+            maps = module(batch)
+            if saliency:
+                maps.mean((2, 3)).sum().backward()
+                module.zero_grad()
+                module(batch)
 
     return run
 
@@ -102,17 +126,19 @@ def measure(
     torch.set_num_threads(threads)
     backbone: Backbone = load("backbone", name)()
     images = np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
-    module = network_of(backbone, size)
+    module, theirs = network_of(backbone, size), network_of(backbone, size)
+    loaded = AuthorsImages(backbone, images, size)
     flop = flop_per_image(module, size)
     folded = fold_batchnorm(
         extractor_of(backbone, network_of(backbone, size), side, size), example(side)
     )
-    onnx = OnnxEngine(folded, side, 8, threads)
+    onnx = OnnxEngine(folded, side, OUR_BATCH, threads)
     eager = TorchEngine(folded, "cpu", 32, threads)
     left, right = torch.randn(MATMUL, MATMUL), torch.randn(MATMUL, MATMUL)
     times = interleaved(
         {
-            "authors' way": authors_way(backbone, module, images, size),
+            "authors' way": authors_way(loaded, theirs, saliency=False),
+            "authors' way, saliency too": authors_way(loaded, theirs, saliency=True),
             "plain batched eager": plain_way(extractor_of(backbone, module, side, size), images),
             "ours, torch engine": lambda: eager.features(images),
             "ours, onnx engine": lambda: onnx.features(images),

@@ -3,7 +3,7 @@
 With frozen statistics, γ (Wx + b − μ) / √(σ² + ε) + β is itself a convolution.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import Tensor, nn
 from torch.export import ExportedProgram, export
@@ -11,7 +11,10 @@ from torch.fx import Node
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
 
-def fold_batchnorm(module: nn.Module, example: Tensor) -> nn.Module:
+Folded = TypeVar("Folded", bound=nn.Module)
+
+
+def fold_batchnorm(module: Folded, example: Tensor) -> Folded:
     """Fold, in place, every BatchNorm that directly follows a convolution nothing else reads."""
     program = export(module, (example,))
     for node in program.graph.nodes:
