@@ -72,7 +72,7 @@ def compare(
 ) -> dict[str, Any]:
     """Medians of interleaved rounds, in us per step and run, and their ratio."""
     tasks = 5 if classes == 10 else 20
-    stream = synthetic(classes, tasks, examples or (2000 if classes == 10 else 500))
+    stream = synthetic(classes, tasks, examples or 50_000 // tasks)
     strategy, options = OURS[method]
     runs = [RunSpec(seed, 200) for seed in range(seeds)]
     steps = sum(len(task) // BATCH for task in stream.train_tasks)

@@ -15,6 +15,7 @@ from sharc.engine.stack import Stack
 from sharc.engine.stream import Stream
 from sharc.engine.train import train
 from sharc.errors import UserError
+from sharc.registry import METHODS
 from sharc.strategies.agem import AGEM
 from sharc.strategies.base import Strategy
 from sharc.strategies.clser import CLSER
@@ -51,27 +52,39 @@ def stack_of(
     return Stack(exact, runs, strategy, complete, buffer)
 
 
+BUDGETS = {
+    "few slots": (12, 12),
+    "more rows than features": (33, 33),
+    "ragged": (12, 33),  # one memory has empty slots, which must not count
+}
+
+
 @pytest.mark.parametrize("per_task", [2, 12], ids=["6 classes", "36 classes"])
-@pytest.mark.parametrize("buffer", [12, 33], ids=["few slots", "more rows than features"])
+@pytest.mark.parametrize("budgets", BUDGETS.values(), ids=BUDGETS)
 @pytest.mark.parametrize("name", RULES)
-def test_51_steps_equal_autograd(name: str, buffer: int, per_task: int) -> None:
+def test_54_steps_equal_autograd(name: str, budgets: tuple[int, int], per_task: int) -> None:
     strategy, options, rule, draws = RULES[name]
     stream = toy_stream(per_task=per_task, examples=72)
-    options = {"batch": 4, "replay_batch": 5, "learning_rate": 0.2} | EXACT | options
-    runs = [RunSpec(seed, buffer) for seed in (3, 4)]
+    size = 4 if budgets[0] < budgets[1] else 5  # 5 is more than the first task's four slots
+    options = {"batch": 4, "replay_batch": size, "learning_rate": 0.2} | EXACT | options
+    runs = [RunSpec(3, budgets[0]), RunSpec(4, budgets[1])]
     stack = stack_of(stream, runs, strategy, options)
     starts = [(stack.head.weight[i].clone(), stack.head.b[i].clone()) for i in range(2)]
     with torch.no_grad():
         stack.train()
     for i, run in enumerate(runs):
         alone = methods.train_alone(
-            rule, stream, run.seed, buffer, strategy.complete(options), starts[i], draws
+            rule, stream, run.seed, run.buffer, strategy.complete(options), starts[i], draws
         )
         torch.testing.assert_close(stack.head.weight[i], alone.model.weight.data, atol=1e-6, rtol=0)
         torch.testing.assert_close(stack.head.b[i], alone.model.bias.data, atol=1e-6, rtol=0)
         for average, expected in alone.averages.items():
             head = {"stable": stack.strategy.evaluated(), **stack.strategy.heads()}[average]
             torch.testing.assert_close(head.weight[i], expected.weight.data, atol=1e-6, rtol=0)
+
+
+def test_every_registered_method_is_held_to_the_contract() -> None:
+    assert {f"{c.__module__}:{c.__name__}" for c, _ in CONTRACT.values()} == set(METHODS.values())
 
 
 def test_joint_equals_one_epoch_of_autograd_over_everything_with_the_last_smaller_batch() -> None:

@@ -4,6 +4,8 @@ from sharc.engine.head import inner_products
 from sharc.engine.steps import Batch
 from sharc.strategies.base import Strategy
 
+TINY = 1e-30  # a zero g_ref projects nothing
+
 
 class AGEM(Strategy):
     """If <g, g_ref> < 0: g <- g - (<g, g_ref> / <g_ref, g_ref>) g_ref.
@@ -23,8 +25,8 @@ class AGEM(Strategy):
                 inner_products(batch.x, batch.x).add_(1).mul_(inner_products(residual, residual))
             )
             with_old = pairs[:, :, batch.new :].sum(dim=2)  # <row's gradient, g_ref>, [S, R]
-            conflict = with_old[:, : batch.new].sum(dim=1)
-            length = with_old[:, batch.new :].sum(dim=1)
-            share = (-conflict.clamp(max=0) / length).where(length > 0, 0)
+            conflict = with_old[:, : batch.new].sum(dim=1).neg_().clamp_(min=0)
+            length = with_old[:, batch.new :].sum(dim=1).clamp_(min=TINY)
+            share = conflict.div_(length)
             residual[:, batch.new :].mul_(share[:, None, None])
         self.head.descend(batch.x, residual, self.rate)
