@@ -75,4 +75,5 @@ def _panel(
     )
     axes.set_xlabel("ACC (%)")
     axes.margins(y=0.15)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=7)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=7)
