@@ -1,0 +1,1 @@
+"""The paper's motivating figure: recall of stored images against inpainting."""
