@@ -10,7 +10,6 @@ from torch.export import ExportedProgram, export
 from torch.fx import Node
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
-
 Folded = TypeVar("Folded", bound=nn.Module)
 
 

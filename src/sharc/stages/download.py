@@ -26,6 +26,7 @@ def build(
             raise UserError(unknown("source", source, SOURCES))
     place = Place(out.parent.parent / ".downloads" / dataset.name, mirror, options)
     contents, digests = _first_that_works(dataset, sources, place)
+    (out / "meta.json").unlink(missing_ok=True)  # from here on the folder is not complete
     for name in SPLITS:
         write_split(out / f"{name}.safetensors", contents.split(name), digests[name])
     write_json(out / "meta.json", _meta(dataset, contents, digests))
