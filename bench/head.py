@@ -7,6 +7,7 @@ time. Both sides use one thread; rounds are interleaved, so that a busy machine 
 """
 
 import argparse
+import itertools
 import json
 import statistics
 import time
@@ -95,6 +96,27 @@ def compare(
     }
 
 
+def compare_avalanche(method: str, classes: int, seeds: int = 5, rounds: int = 3) -> dict[str, Any]:
+    """The same against Avalanche, for "er" and "agem"; raises ImportError if it is absent."""
+    from avalanche_loop import seconds as avalanche_seconds
+
+    tasks = 5 if classes == 10 else 20
+    stream = synthetic(classes, tasks, 200)  # Avalanche is slow: fewer steps, still per step
+    long = synthetic(classes, tasks, 2000)
+    strategy, options = OURS[method]
+    runs = [RunSpec(seed, 200) for seed in range(seeds)]
+    theirs, ours = [], []
+    with one_thread():
+        for _ in range(rounds):
+            theirs.append(avalanche_seconds(method, stream))
+            ours.append(seconds(lambda: train(long, runs, strategy, options, DenseBuffer)))
+    their_us = statistics.median(theirs) / (tasks * 20) * 1e6
+    ours_us = statistics.median(ours) / (tasks * 200) / seeds * 1e6
+    row = {"method": method, "classes": classes, "against": "avalanche"}
+    figures = {"avalanche_us": their_us, "ours_us": ours_us, "ratio": their_us / ours_us}
+    return row | {name: round(value, 1) for name, value in figures.items()}
+
+
 def growth(method: str = "er") -> list[dict[str, Any]]:
     """Our cost in us per step and run as classes, buffer, seeds and steps grow, one at a time."""
     base = {"classes": 10, "buffer": 200, "seeds": 5, "examples": 1000}
@@ -131,15 +153,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--growth", action="store_true", help="cost against size instead")
+    parser.add_argument("--avalanche", action="store_true", help="against Avalanche instead")
     asked = parser.parse_args()
     if asked.growth:
-        for method in ("er", "er_full"):
-            for row in growth(method):
-                print(json.dumps(row), flush=True)
-        return
-    for classes in asked.classes:
-        for method in asked.methods:
-            print(json.dumps(compare(method, classes, asked.seeds, asked.rounds)), flush=True)
+        rows = (row for method in ("er", "er_full") for row in growth(method))
+    else:
+        against = compare_avalanche if asked.avalanche else compare
+        methods = ["er", "agem"] if asked.avalanche else asked.methods
+        cells = itertools.product(methods, asked.classes)
+        rows = (against(method, n, asked.seeds, asked.rounds) for method, n in cells)
+    for row in rows:
+        print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":
