@@ -68,22 +68,26 @@ class AuthorsImages(torch.utils.data.Dataset[Tensor]):
         return image
 
 
-def authors_way(images: AuthorsImages, module: nn.Module, saliency: bool) -> Way:
-    """Batches of ten through the eager network, whose weights record gradients as theirs do.
-
-    With `saliency`, a step as their code takes it: a forward and a backward pass for the channel
-    weights, then a second forward pass for the maps.
-    """
+def authors_way(images: AuthorsImages, module: nn.Module) -> Way:
+    """Batches of ten through the eager network; whether it records gradients is its own matter."""
     loader = torch.utils.data.DataLoader(images, batch_size=AUTHORS_BATCH)
-    module.requires_grad_(True)
 
     def run() -> None:
         for batch in loader:
-            maps = module(batch)
-            if saliency:
-                maps.mean((2, 3)).sum().backward()
-                module.zero_grad()
-                module(batch)
+            module(batch)
+
+    return run
+
+
+def authors_step(images: AuthorsImages, module: nn.Module) -> Way:
+    """A step as their code takes it: forward and backward for saliency, forward for the maps."""
+    loader = torch.utils.data.DataLoader(images, batch_size=AUTHORS_BATCH)
+
+    def run() -> None:
+        for batch in loader:
+            module(batch).mean((2, 3)).sum().backward()
+            module.zero_grad()
+            module(batch)
 
     return run
 
@@ -126,7 +130,7 @@ def measure(
     torch.set_num_threads(threads)
     backbone: Backbone = load("backbone", name)()
     images = np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
-    module, theirs = network_of(backbone, size), network_of(backbone, size)
+    module, theirs = network_of(backbone, size), network_of(backbone, size).requires_grad_(True)
     loaded = AuthorsImages(backbone, images, size)
     flop = flop_per_image(module, size)
     folded = fold_batchnorm(
@@ -137,8 +141,10 @@ def measure(
     left, right = torch.randn(MATMUL, MATMUL), torch.randn(MATMUL, MATMUL)
     times = interleaved(
         {
-            "authors' way": authors_way(loaded, theirs, saliency=False),
-            "authors' way, saliency too": authors_way(loaded, theirs, saliency=True),
+            # their weights all require gradients; the second row is what a no_grad would give them
+            "authors' way": authors_way(loaded, theirs),
+            "authors' way, no gradients": authors_way(loaded, module),
+            "authors' way, saliency too": authors_step(loaded, theirs),
             "plain batched eager": plain_way(extractor_of(backbone, module, side, size), images),
             "ours, torch engine": lambda: eager.features(images),
             "ours, onnx engine": lambda: onnx.features(images),
