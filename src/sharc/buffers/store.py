@@ -102,7 +102,7 @@ class Store:
         for part, last in self._parts(examples, tail):
             groups = self._write(part, last, task)
             self._groups += groups
-            if self.sharc["recall"] == "at_store":
+            if groups and self.sharc["recall"] == "at_store":
                 recalled = self._trace.recall([g.cue for g in groups], int(self.sharc["watch"]))
                 found += zip(groups, recalled, strict=True)
         _fill(found, known, [slice(None)] * (task + 1))

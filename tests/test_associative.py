@@ -1,0 +1,210 @@
+"""SHARC as a buffer: what it stores, what it replays, what it says it holds."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from sharc.buffers.associative import AssociativeBuffer
+from sharc.buffers.budget import DoesNotFitError
+from sharc.buffers.dense import DenseBuffer
+from sharc.engine.runs import RunResult, RunSpec
+from sharc.engine.stream import Stream
+from sharc.engine.train import train
+from sharc.errors import UserError
+from sharc.memories.none import Pooled
+from sharc.registry import MEMORIES, METHODS, WITHOUT_MEMORY, load
+
+T, PER_CLASS, K, H = 3, 30, 40, 2
+BUFFER = 12  # four maps per task
+SMALL: dict[str, dict[str, Any]] = {"bayes_pcn": {"hidden": 24}, "pcn": {"hidden": 24}}
+
+
+class Maps:
+    def __init__(self, maps: Tensor) -> None:
+        self.maps = maps
+
+    def rows(self, index: Tensor) -> Tensor:
+        return self.maps[index]
+
+
+@pytest.fixture(scope="module")
+def stream() -> Stream:
+    g = torch.Generator().manual_seed(0)
+    n = 2 * T * PER_CLASS
+    y = torch.arange(2 * T).repeat_interleave(PER_CLASS)
+    centres = torch.randn(2 * T, K, generator=g)
+    maps = (centres[y][:, None, None] + torch.randn(n, H, H, K, generator=g)).relu()
+    x = maps.mean(dim=(1, 2))
+    tasks = [torch.arange(2 * t * PER_CLASS, 2 * (t + 1) * PER_CLASS) for t in range(T)]
+    classes = [[2 * t, 2 * t + 1] for t in range(T)]
+    return Stream(
+        x, y, tasks, x, y, tasks, classes, 2 * T, maps=Maps(maps), map_size=(H, H), name="toy"
+    )
+
+
+def run(
+    stream: Stream,
+    method: str = "er",
+    memory: str = "oracle",
+    theta: float = 0.8,
+    seeds: tuple[int, ...] = (0,),
+    buffer: int = BUFFER,
+    **sharc: Any,
+) -> list[RunResult]:
+    made = partial(
+        AssociativeBuffer,
+        memory=Pooled if memory == "pooled" else load("memory", memory),
+        memory_options=SMALL.get(memory, {}),
+        sharc=sharc,
+    )
+    specs = [RunSpec(seed, buffer, theta) for seed in seeds]
+    return train(stream, specs, load("method", method), {"learning_rate": 0.05}, made)
+
+
+def dense(stream: Stream, method: str = "er", buffer: int = BUFFER) -> RunResult:
+    spec = RunSpec(0, buffer)
+    return train(stream, [spec], load("method", method), {"learning_rate": 0.05}, DenseBuffer)[0]
+
+
+def same(one: RunResult, other: RunResult) -> bool:
+    pairs = zip(vars(one.accuracy).values(), vars(other.accuracy).values(), strict=True)
+    return all(
+        torch.equal(torch.tensor(a).nan_to_num(), torch.tensor(b).nan_to_num()) for a, b in pairs
+    )
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - set(WITHOUT_MEMORY)))
+def test_dropping_nothing_is_the_plain_method_bit_for_bit(stream: Stream, method: str) -> None:
+    (plus,) = run(stream, method, "bayes_pcn", theta=0.0)
+    plain = dense(stream, method)
+    assert same(plus, plain)
+    assert plus.ledger["counted_floats"] == plain.ledger["counted_floats"]
+    assert plus.recall == []
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_dropping_nothing_needs_no_memory(stream: Stream, memory: str) -> None:
+    assert same(run(stream, "er", memory, theta=0.0)[0], dense(stream))
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_every_memory_serves_a_method(stream: Stream, memory: str) -> None:
+    (result,) = run(stream, "mer", memory)
+    assert result.status == "ok"
+    assert {(e["task"], e["after"], e["age"]) for e in result.recall} == {
+        (0, 0, 0),
+        (0, 1, 1),
+        (1, 1, 0),
+    }
+
+
+@pytest.mark.parametrize("memory", ["bayes_pcn", "modern_hopfield"])
+def test_a_run_is_the_same_bits_alone_or_stacked(stream: Stream, memory: str) -> None:
+    together = run(stream, "mer", memory, seeds=(0, 1, 2))
+    (alone,) = run(stream, "mer", memory, seeds=(1,))
+    assert same(together[1], alone)
+    assert together[1].recall == alone.recall
+
+
+def test_at_eight_tenths_five_times_as_many_fit_in_the_same_numbers(stream: Stream) -> None:
+    (result,) = run(stream, theta=0.8)
+    kept = 8  # of 40 channels: rank ceil(39 * 0.8) = 32
+    assert result.ledger["items"] == T * (4 * 40 // kept)
+    assert result.ledger["counted_floats"] == result.ledger["items"] * kept * H * H
+    assert result.ledger["counted_floats"] <= BUFFER * K * H * H
+
+
+@pytest.mark.parametrize("saliency", ["abs_gt", "relu_ge", "random"])
+@pytest.mark.parametrize("budget_count", ["kept", "nonzero"])
+@pytest.mark.parametrize("theta", [0.3, 0.8, 1.0])
+def test_no_rule_exceeds_the_budget(
+    stream: Stream, saliency: str, budget_count: str, theta: float
+) -> None:
+    (result,) = run(stream, "mer", "none", theta, saliency=saliency, budget_count=budget_count)
+    assert result.ledger["items"] >= T
+    if budget_count == "kept":
+        assert result.ledger["counted_floats"] <= BUFFER * K * H * H
+
+
+def test_perfect_recall_replays_what_whole_storage_would(stream: Stream) -> None:
+    (plus,) = run(stream, memory="oracle", theta=0.8)
+    plain = dense(stream, buffer=5 * BUFFER)
+    torch.testing.assert_close(
+        torch.tensor(plus.accuracy.class_il[-1]), torch.tensor(plain.accuracy.class_il[-1])
+    )
+    assert all(entry["mse"] < 1e-6 for entry in plus.recall)
+
+
+def test_recall_errors_of_no_memory_are_those_of_zero_fill(stream: Stream) -> None:
+    (result,) = run(stream, memory="none")
+    for entry in result.recall:
+        assert entry["mse"] == pytest.approx(entry["zero_fill_mse"], rel=1e-3)
+        assert entry["mean_fill_mse"] < entry["zero_fill_mse"]
+        assert 0 <= entry["accuracy"] <= 100
+
+
+def test_the_ledger_counts_the_memory_the_paper_leaves_out(stream: Stream) -> None:
+    parts = run(stream, memory="bayes_pcn")[0].ledger["parts"]
+    d = K * H * H
+    assert parts["memory_weights"]["floats"] == 24 * d + 24 * 24 + 24 + 1
+    assert parts["memory_prior"]["floats"] == 24 * d + 24 + 1
+    assert parts["indices"]["bytes"] == 60 * 5  # one bit for each of 40 channels
+
+
+def test_at_equal_bytes_a_growing_memory_leaves_room_for_fewer_examples(stream: Stream) -> None:
+    (result,) = run(stream, memory="modern_hopfield", budget="total_bytes")
+    assert T <= result.ledger["items"] < BUFFER
+    assert result.ledger["total_bytes"] <= dense(stream).ledger["total_bytes"]
+
+
+def test_a_memory_larger_than_the_buffer_says_that_it_does_not_fit(stream: Stream) -> None:
+    with pytest.raises(DoesNotFitError, match=r"BayesPCN alone holds .* not one example per task"):
+        run(stream, memory="bayes_pcn", budget="total_bytes")
+
+
+def test_pooled_storage_holds_as_many_more_as_a_map_has_positions(stream: Stream) -> None:
+    (pooled,) = run(stream, memory="pooled", theta=0.0)
+    assert pooled.ledger["items"] == BUFFER * H * H
+    assert pooled.ledger["counted_floats"] == BUFFER * H * H * K
+    assert same(pooled, dense(stream, buffer=BUFFER * H * H))
+
+
+REFERENCE = {
+    "budget_count": "nonzero",
+    "stored": "recalled",
+    "recall": "at_store",
+    "recall_scope": "last_batches",
+    "write_scope": "last_batches",
+    "forget": "write",
+    "saliency": "relu_ge",
+}
+
+
+def test_the_authors_switches_recall_once_and_only_the_last_batches(stream: Stream) -> None:
+    (result,) = run(stream, "mer", "bayes_pcn", **REFERENCE)
+    assert result.status == "ok"
+    assert {entry["age"] for entry in result.recall} == {0}
+    assert result.ledger["parts"]["recalled"]["floats"] == result.ledger["items"] * K * H * H
+
+
+def test_masks_may_be_taken_when_the_task_ends(stream: Stream) -> None:
+    (late,) = run(stream, "mer", "none", saliency_time="task_end")
+    assert late.ledger["items"] == 60
+
+
+def test_a_pooled_memory_needs_no_maps(stream: Stream) -> None:
+    (result,) = run(replace(stream, maps=None), "mer", "bayes_pcn", space="pooled")
+    assert result.ledger["parts"]["memory_weights"]["floats"] < 24 * K * H * H
+    with pytest.raises(UserError, match="hold no maps"):
+        run(replace(stream, maps=None), "mer", "bayes_pcn")
+
+
+def test_a_wrong_switch_names_its_neighbour(stream: Stream) -> None:
+    with pytest.raises(UserError, match="Did you mean 'forget_every'"):
+        run(stream, forget_evry=2)
+    with pytest.raises(UserError, match="Did you mean 'pooled'"):
+        run(stream, space="poled")
