@@ -44,26 +44,31 @@ class Empty(Block):
     """A method or memory with nothing to set."""
 
 
-class BayesPCN(Block):
-    """Bayesian predictive coding network."""
+class Coding(Block):
+    """What both predictive coding networks search by."""
 
     hidden: Count
     sigma: Positive
-    prior: Positive
     learning_rate: Positive
     steps: Count
     tolerance: Positive
+    write_batch: Count
+    read_steps: Count
+    read_tolerance: Positive
+
+
+class BayesPCN(Coding):
+    """Bayesian predictive coding network."""
+
+    prior: Positive
     beta: Annotated[float, Field(ge=0, le=1)]
 
 
-class PCN(Block):
+class PCN(Coding):
     """Predictive coding network."""
 
-    hidden: Count
-    sigma: Positive
-    learning_rate: Positive
-    steps: Count
     weight_steps: Count
+    weight_rate: Positive
 
 
 class ModernHopfield(Block):
