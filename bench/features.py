@@ -193,20 +193,11 @@ def table(result: dict[str, Any]) -> str:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--backbone", default="efficientnet_lite0")
-    parser.add_argument("--size", type=int, default=128)
-    parser.add_argument("--side", type=int, default=32)
-    parser.add_argument("--images", type=int, default=160)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=2)
-    given = parser.parse_args()
-    print(
-        table(
-            measure(
-                given.backbone, given.size, given.side, given.images, given.rounds, given.threads
-            )
-        )
-    )
+    parser.add_argument("--backbone", dest="name", default="efficientnet_lite0")
+    numbers = {"size": 128, "side": 32, "count": 80, "rounds": 5, "threads": 2}
+    for name, value in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    print(table(measure(**vars(parser.parse_args()))))
 
 
 if __name__ == "__main__":
