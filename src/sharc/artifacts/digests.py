@@ -1,10 +1,13 @@
 """Digests of large files, remembered as long as the file has not been touched.
 
 A remembered digest is used only while size, modification time, change time and inode are the
-same. The change time cannot be set back by a program, so an altered byte is always noticed.
+same. The change time cannot be set back by a program, so an altered byte is always noticed. Nor
+can it tell two moments of one tick of the kernel's clock apart: what changed just now is
+digested, but not remembered.
 """
 
 import json
+import time
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +16,7 @@ from sharc.artifacts.files import sha256_of, write_text
 from sharc.errors import UserError
 
 MEMO = Path(".sharc/digests")
+_TICKS = 50_000_000  # nanoseconds: several ticks of the slowest kernel clock in use
 
 
 def digest(path: Path) -> str:
@@ -24,11 +28,13 @@ def digest(path: Path) -> str:
         known, value = json.loads(note.read_text())
         if known == stamp:
             return str(value)
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError, RecursionError):
         pass  # no note, or a damaged one: the file itself is asked
+    settled = time.time_ns() - status.st_ctime_ns > _TICKS
     value = sha256_of(path)
-    with suppress(OSError):  # a read-only folder only costs the memory of the digest
-        write_text(note, json.dumps([stamp, value]))
+    if settled:
+        with suppress(OSError, UserError):  # no room only costs the memory of the digest
+            write_text(note, json.dumps([stamp, value]))
     return value
 
 

@@ -1,34 +1,53 @@
 """Files that are complete or absent: written under a temporary name, then renamed."""
 
+import errno
 import hashlib
 import json
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from sharc.errors import UserError
 
 PARTIAL = ".partial-"
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 _BLOCK = 1 << 20
 
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it into place only if the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{PARTIAL}{uuid.uuid4().hex[:8]}-{path.name}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
         with partial.open("rb") as handle:
-            os.fsync(
-                handle.fileno()
-            )  # a rename that outlives its data would be a whole-looking stub
+            os.fsync(handle.fileno())  # a name that outlives its data would be a whole-looking stub
         partial.replace(path)
+    except OSError as error:
+        raise _explained(path, error) from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing can be written there is nothing to remove
+            partial.unlink(missing_ok=True)
+
+
+def _explained(path: Path, error: OSError) -> Exception:
+    """What a user can do about a full disk or a forbidden folder; other errors as they are."""
+    if error.errno in _NO_ROOM:
+        return UserError(
+            f"the disk is full: {path} could not be written and nothing incomplete was kept. "
+            "Free some space and run again; what was complete stays."
+        )
+    if error.errno in _FORBIDDEN:
+        return UserError(
+            f"{path} may not be written ({error.strerror}). Make {path.parent}/ a folder that can "
+            "be written to and run again; what was complete stays."
+        )
+    return error
 
 
 def write_text(path: Path, text: str) -> None:
@@ -50,10 +69,12 @@ def read_json(path: Path) -> Any:
         raise UserError(
             f"{path} does not exist: build it with `snakemake --cores 2 all`."
         ) from None
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: no JSON, or no UTF-8
         raise UserError(
             f"{path} is damaged ({error}): delete it and run `snakemake --cores 2 all`."
         ) from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def sha256_of(path: Path) -> str:

@@ -23,6 +23,7 @@ class Door:
         self.graph = build_graph(params)
         self.families = list(FAMILIES)
         self._overridden = overridden
+        self.lock: BuildLock | None = None
         self._by_stamp = {str(unit.stamp): unit for unit in self.graph.units.values()}
 
     def stamps(self, family: str) -> list[str]:
@@ -96,11 +97,11 @@ def _stop(error: UserError) -> NoReturn:
 def _take_stock(door: Door) -> None:
     for folder in (Path("outputs"), Path("data"), STAMPS):
         _require_writable(folder)
-    lock = BuildLock()
-    if lock.acquired:  # a build that is running keeps its own stock
-        lock.forget_dead_builds()
-        show_snakemake(door.graph)
-    door.lock = lock  # type: ignore[attr-defined]  # held until this process ends
+    door.lock = BuildLock()  # held until this process ends
+    door.lock.forget_dead_builds()
+    for state in show_snakemake(door.graph).values():
+        if state.damaged:
+            print(f"{state.reason} since it was built: it is built again.", file=sys.stderr)
 
 
 def _require_writable(folder: Path) -> None:

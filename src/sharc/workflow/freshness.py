@@ -17,6 +17,7 @@ class State:
 
     current: bool
     reason: str = ""
+    damaged: bool = False  # complete once, and altered or lost since
 
 
 def states(graph: Graph) -> dict[str, State]:
@@ -41,7 +42,7 @@ def _state(graph: Graph, unit: Unit, known: dict[str, State]) -> State:
     if receipt.failed:
         return State(False, f"{len(receipt.failed)} of its runs failed last time")
     damage = receipt.damage()
-    return State(damage is None, damage or "")
+    return State(damage is None, damage or "", damaged=damage is not None)
 
 
 def show_snakemake(graph: Graph) -> dict[str, State]:

@@ -7,12 +7,13 @@ import argparse
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from sharc.artifacts import provenance
 from sharc.artifacts.digests import digest, require
-from sharc.artifacts.files import remove_partials, write_json, write_text
+from sharc.artifacts.files import digest_of, write_json, write_text
 from sharc.artifacts.receipts import Receipt, write_receipt
 from sharc.config import Params, load_params
 from sharc.errors import UserError
@@ -33,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         params = load_params(suite=chosen.suite)
         graph = build_graph(params)
+        if name not in graph.units:
+            raise UserError("is no unit of the grid: params.yaml was changed during the build.")
         said, code = build(graph, graph.units[name], params, chosen.threads), 0
         if chosen.family == "report" and (failed := failures(graph)):
             said, code = f"{said}, but {failed}", 1
@@ -42,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said, code = _unforeseen(error), 1
     print(f"{name}: {said}", file=sys.stderr if code else sys.stdout)
     if chosen.log:
-        write_text(chosen.log, f"{name}: {said}\n")
+        with suppress(OSError, UserError):  # a full disk has no room for its own story either
+            write_text(chosen.log, f"{name}: {said}\n")
     return code
 
 
@@ -57,10 +61,7 @@ def failures(graph: Graph) -> str:
 
 
 def _unforeseen(error: Exception) -> str:
-    hint = ""
-    if isinstance(error, OSError):
-        hint = "\nNothing incomplete was kept: free the disk or the folder and start again."
-    return f"{type(error).__name__}: {error}{hint}\n{traceback.format_exc()}"
+    return f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
 
 
 def build(graph: Graph, unit: Unit, params: Params, threads: int) -> str:
@@ -76,16 +77,17 @@ def build(graph: Graph, unit: Unit, params: Params, threads: int) -> str:
     for name, expected in inputs.items():
         require(Path(name), expected)
     watch = provenance.Stopwatch()
-    if unit.folder.is_dir():
-        remove_partials(unit.folder)
     result = _run_stage(graph, unit, params, threads)
     outputs = {str(path): digest(path) for path in sorted(result.outputs)}
+    sources = {name: digest(Path(name)) for name in unit.sources}
     record = {
         "unit": unit.id,
         "suite": params.suite,
         "key": key,
         "params": unit.params,
-        "sources": {name: digest(Path(name)) for name in unit.sources},
+        "seeds": unit.params.get("seeds", []),
+        "source_digest": digest_of(sources),
+        "sources": sources,
         "inputs": inputs,
         "outputs": outputs,
         "notes": result.notes,
