@@ -1,0 +1,82 @@
+"""A byte flipped in, or the tail cut off, any artifact: noticed, named, rebuilt, nothing else."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from project import Project, built
+
+from sharc.artifacts.receipts import read_receipt
+
+pytestmark = pytest.mark.slow
+LITE0 = "digits/efficientnet_lite0"
+KINDS = {  # kind: (artifact, the unit that makes it)
+    "raw": ("data/raw/digits/train.safetensors", "download:digits"),
+    "split": ("data/splits/digits.json", "split:digits"),
+    "features": (f"outputs/features/{LITE0}/train-view0-0000.safetensors", f"features:{LITE0}"),
+    "run": (f"outputs/runs/{LITE0}/er/dense/b50/seed1.json", f"train:{LITE0}/er/dense"),
+    "results": ("outputs/results/summary.csv", "collect:all"),
+}
+
+
+def flip(path: Path, chance: random.Random) -> None:
+    """Flip one bit of one byte and set the modification time back, as a failing disk would."""
+    times = path.stat()
+    content = bytearray(path.read_bytes())
+    content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    path.write_bytes(content)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def cut(path: Path, chance: random.Random) -> None:
+    """Lose the tail, as a crash without a journal would."""
+    os.truncate(path, chance.randrange(path.stat().st_size))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_flipped_byte_is_named_and_exactly_its_unit_is_built_again(
+    finished: Project, project: Project, kind: str
+):
+    artifact, unit = KINDS[kind]
+    flip(project.folder / artifact, random.Random(kind))
+    (project.folder / artifact).touch()  # DVC looks at times first
+    assert "modified" in project.run("dvc", "status")
+    output = project.snakemake()
+    assert f"{artifact} was altered since it was built: it is built again." in output
+    assert built(output) == {unit}
+    assert project.results() == finished.results()
+    assert "up to date" in project.run("dvc", "status")
+
+
+def test_cut_tails_of_every_kind_and_a_flipped_receipt_are_mended_in_one_build(
+    finished: Project, project: Project
+):
+    for artifact, _ in KINDS.values():
+        cut(project.folder / artifact, random.Random(artifact))
+    flip(project.folder / "outputs/figures/receipt.json", random.Random(8))
+    output = project.snakemake()
+    assert f"{KINDS['raw'][0]} was altered" in output
+    assert built(output) == {unit for _, unit in KINDS.values()} | {"figures:all"}
+    assert project.results() == finished.results()
+
+
+def test_every_artifact_is_guarded_against_flips_cuts_and_loss(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(project.folder)
+    chance, tried = random.Random(8), 0
+    for receipt in filter(None, map(read_receipt, Path().rglob("*receipt.json"))):
+        for name in receipt.outputs:
+            whole = Path(name).read_bytes()
+            for harm in (flip, flip, flip, cut):
+                harm(Path(name), chance)
+                assert receipt.damage() == f"{name} was altered"
+                Path(name).write_bytes(whole)
+                tried += 1
+            Path(name).unlink()
+            assert receipt.damage() == f"{name} is missing"
+            Path(name).write_bytes(whole)
+            assert receipt.damage() is None
+    assert tried > 200
+    print(f"{tried} flips and cuts, all noticed")

@@ -1,0 +1,119 @@
+"""Full disks, forbidden folders, two builds at once: one clear message and no damage."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from mounts import read_only, small_disk
+from processes import Build
+from project import Project, built, clone
+from test_doors import wait_for
+
+from sharc.artifacts.files import PARTIAL
+from sharc.workflow.dvc_yaml import outs
+
+pytestmark = pytest.mark.slow
+LITE0 = "digits/efficientnet_lite0"
+UNITS = {
+    "download": "digits",
+    "split": "digits",
+    "features": LITE0,
+    "train": f"{LITE0}/er/modern_hopfield",
+    "collect": "all",
+    "tables": "all",
+    "figures": "all",
+    "claims": "all",
+    "report": "all",
+}
+
+
+def job(project: Project, family: str, code: int) -> str:
+    """Build one unit as a rule of the Snakefile does."""
+    return project.run(
+        *("python", "-m", "sharc.workflow.job", family, UNITS[family], "--suite", "demo"),
+        *("--log", f"outputs/logs/{family}/it.log"),
+        code=code,
+    )
+
+
+def size_of(paths: list[Path]) -> int:
+    """Bytes below some paths."""
+    files = [f for p in paths for f in (p.rglob("*") if p.is_dir() else [p]) if f.is_file()]
+    return sum(file.stat().st_size for file in files)
+
+
+def forget(project: Project, family: str) -> int:
+    """Delete what a family built; the number of bytes that was."""
+    paths = [project.folder / name for name in outs(family)]
+    if family == "train":
+        paths = list((project.folder / f"outputs/runs/{LITE0}/er").glob("modern_hopfield*"))
+    size = size_of(paths)
+    for path in paths:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return size
+
+
+def assert_no_partials(project: Project) -> None:
+    assert not list(project.folder.rglob(f"{PARTIAL}*"))
+
+
+@pytest.mark.parametrize("family", UNITS)
+def test_a_disk_with_room_for_half_a_stage_is_said_to_be_full(
+    finished: Project, project: Project, family: str
+):
+    folder = project.folder / ("data" if family in {"download", "split"} else "outputs")
+    with small_disk(folder) as disk:
+        needed = forget(project, family)
+        disk.leave(room=needed // 2)
+        output = job(project, family, code=2)
+        assert "the disk is full" in output
+        assert "Traceback" not in output
+        assert_no_partials(project)
+        disk.free()
+        assert "built" in job(project, family, code=0)
+        assert project.results() == finished.results()
+
+
+def test_snakemake_goes_on_once_there_is_room_again(finished: Project, project: Project):
+    with small_disk(project.folder / "outputs") as disk:
+        needed = forget(project, "features")
+        disk.leave(room=needed // 2)
+        output = project.snakemake(code=1)
+        assert "the disk is full: outputs/features" in output
+        assert "outputs/logs/" in output
+        disk.free()
+        assert built(project.snakemake()) == {f"features:{LITE0}"}
+        assert project.results() == finished.results()
+
+
+def test_a_read_only_outputs_folder_stops_the_build_before_it_starts(project: Project):
+    before = project.results()
+    with read_only(project.folder / "outputs"):
+        output = project.snakemake(code=2)
+    assert "outputs/ cannot be written to" in output
+    assert "Traceback" not in output
+    assert project.results() == before
+
+
+def test_a_read_only_folder_deep_inside_is_named(finished: Project, project: Project):
+    (project.folder / f"outputs/runs/{LITE0}/er/dense/b50/seed0.json").unlink()
+    with read_only(project.folder / f"outputs/runs/{LITE0}/er"):
+        output = project.snakemake(code=1)
+    assert "seed0.json may not be written (Read-only file system)" in output
+    assert "Traceback" not in output
+    project.snakemake()
+    assert project.results() == finished.results()
+
+
+def test_a_second_build_of_the_same_folder_is_turned_away(finished: Project, tmp_path: Path):
+    project = clone(tmp_path / "sharc")
+    first = Build(project)
+    try:
+        wait_for(lambda: bool(first.families()))
+        output = project.snakemake(code=2)
+        assert f"another build is running in this folder (process {first.process.pid})" in output
+        assert "Traceback" not in output
+        assert first.process.wait(timeout=300) == 0
+    finally:
+        first.end()
+    assert project.results() == finished.results()

@@ -1,0 +1,80 @@
+"""SIGKILL at random moments of every stage: nothing partial passes for whole, nothing is lost."""
+
+import random
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from processes import Build
+from project import Project, clone
+
+from sharc.artifacts.files import PARTIAL
+from sharc.workflow.dvc_yaml import outs
+
+pytestmark = pytest.mark.slow
+KILLS = {  # how often each stage is struck; 20 in all
+    "download": 2,
+    "split": 2,
+    "features": 3,
+    "train": 4,
+    "collect": 2,
+    "tables": 2,
+    "figures": 2,
+    "claims": 1,
+    "report": 2,
+}
+IMPORTS = 2.0  # seconds until a job's own work begins
+
+
+def test_twenty_kills_over_all_stages_leave_no_trace_in_the_results(
+    finished: Project, tmp_path: Path
+):
+    project, expected = clone(tmp_path / "sharc"), finished.results()
+    chance, builds = random.Random(8), []
+    for family, count in KILLS.items():
+        for number in range(count):
+            build = strike(project, family, chance, jobs=number % 2 == 0)
+            builds.append(build)
+            if number % 2 == 0:
+                assert_whole_or_absent(project, expected)
+    assert len(builds) == sum(KILLS.values()) == 20
+    output = project.snakemake()
+    for build in builds:
+        build.end()  # an orphan that outlived even the last build
+    assert "its lock was removed" in output
+    assert project.results() == expected
+    assert not list(project.folder.rglob(f"{PARTIAL}*"))
+    assert "Nothing to be done" in project.snakemake()
+
+
+def strike(project: Project, family: str, chance: random.Random, *, jobs: bool) -> Build:
+    """Kill a build at a random moment while a job of `family` runs."""
+    for _ in range(5):
+        forget(project, family)
+        build = Build(project)
+        while build.alive and family not in build.families():
+            time.sleep(0.02)
+        time.sleep(chance.uniform(0, IMPORTS + 1))
+        struck = build.families()
+        build.kill(jobs=jobs)
+        if family in struck:
+            return build
+        build.end()  # the job was faster: try again
+    raise AssertionError(f"no job of {family} was struck")
+
+
+def forget(project: Project, family: str) -> None:
+    """Delete what a family has built, so that it has to be built again."""
+    for path in (project.folder / name for name in outs(family)):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)  # an orphan may be writing into it
+        else:
+            path.unlink(missing_ok=True)
+
+
+def assert_whole_or_absent(project: Project, expected: dict[str, bytes]) -> None:
+    """Whatever carries an artifact's name is that artifact, to the last byte."""
+    for name, content in expected.items():
+        path = project.folder / name
+        assert not path.is_file() or path.read_bytes() == content, name
