@@ -50,15 +50,14 @@ class AuthorsImages(torch.utils.data.Dataset[Tensor]):
 
     def __init__(self, backbone: Backbone, images: Array, size: int) -> None:
         self.images = images
-        self.steps = transforms.Compose(
-            [
-                transforms.RandomCrop(images.shape[1], padding=4),
-                transforms.RandomHorizontalFlip(),
-                transforms.ToTensor(),
-                transforms.Normalize(backbone.mean, backbone.std),
-                transforms.Resize((size, size), antialias=True),
-            ]
-        )
+        steps = [
+            transforms.RandomCrop(images.shape[1], padding=4),
+            transforms.RandomHorizontalFlip(),
+            transforms.ToTensor(),
+            transforms.Normalize(backbone.mean, backbone.std),
+            transforms.Resize((size, size), antialias=True),
+        ]
+        self.steps = transforms.Compose(steps)
 
     def __len__(self) -> int:
         return len(self.images)
@@ -139,19 +138,17 @@ def measure(
     onnx = OnnxEngine(folded, side, OUR_BATCH, threads)
     eager = TorchEngine(folded, "cpu", 32, threads)
     left, right = torch.randn(MATMUL, MATMUL), torch.randn(MATMUL, MATMUL)
-    times = interleaved(
-        {
-            # their weights all require gradients; the second row is what a no_grad would give them
-            "authors' way": authors_way(loaded, theirs),
-            "authors' way, no gradients": authors_way(loaded, module),
-            "authors' way, saliency too": authors_step(loaded, theirs),
-            "plain batched eager": plain_way(extractor_of(backbone, module, side, size), images),
-            "ours, torch engine": lambda: eager.features(images),
-            "ours, onnx engine": lambda: onnx.features(images),
-            "matmul": lambda: left @ right,
-        },
-        rounds,
-    )
+    ways: dict[str, Way] = {
+        # their weights all require gradients; the second row is what a no_grad would give them
+        "authors' way": authors_way(loaded, theirs),
+        "authors' way, no gradients": authors_way(loaded, module),
+        "authors' way, saliency too": authors_step(loaded, theirs),
+        "plain batched eager": plain_way(extractor_of(backbone, module, side, size), images),
+        "ours, torch engine": lambda: eager.features(images),
+        "ours, onnx engine": lambda: onnx.features(images),
+        "matmul": lambda: left @ right,
+    }
+    times = interleaved(ways, rounds)
     products = times.pop("matmul")
     peak = statistics.median(2 * MATMUL**3 / cpu for _, cpu in products)
     base = times["authors' way"]
