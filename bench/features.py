@@ -1,6 +1,6 @@
 """Images per second: the authors' way, a plain batched one, and ours, side by side in one run.
 
-    python bench/features.py --backbone efficientnet_lite0 --size 128 --rounds 7
+    python bench/features.py --backbone efficientnet_lite0 --size 128 --rounds 5
 
 Rounds are interleaved, so that a busy moment of the machine hits every way alike; medians are
 shown, of wall time and of CPU time. The share of the matrix-product peak is the convolutions'
@@ -137,7 +137,7 @@ def measure(
     )
     onnx = OnnxEngine(folded, side, OUR_BATCH, threads)
     eager = TorchEngine(folded, "cpu", 32, threads)
-    left, right = torch.randn(MATMUL, MATMUL), torch.randn(MATMUL, MATMUL)
+    square = torch.randn(MATMUL, MATMUL)
     ways: dict[str, Way] = {
         # their weights all require gradients; the second row is what a no_grad would give them
         "authors' way": authors_way(loaded, theirs),
@@ -146,7 +146,7 @@ def measure(
         "plain batched eager": plain_way(extractor_of(backbone, module, side, size), images),
         "ours, torch engine": lambda: eager.features(images),
         "ours, onnx engine": lambda: onnx.features(images),
-        "matmul": lambda: left @ right,
+        "matmul": lambda: square @ square,
     }
     times = interleaved(ways, rounds)
     products = times.pop("matmul")
@@ -191,8 +191,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--backbone", dest="name", default="efficientnet_lite0")
-    numbers = {"size": 128, "side": 32, "count": 80, "rounds": 5, "threads": 2}
-    for name, value in numbers.items():
+    for name, value in (("size", 128), ("side", 32), ("count", 80), ("rounds", 5), ("threads", 2)):
         parser.add_argument(f"--{name}", type=int, default=value)
     print(table(measure(**vars(parser.parse_args()))))
 
