@@ -46,6 +46,7 @@ for family in door.families:
             mem_mb=door.resource(family, "mem_mb"),
             runtime=door.resource(family, "runtime"),
             gpu=door.resource(family, "gpu"),
+            cpus_per_task=door.resource(family, "threads"),
         params:
             family=family,
             suite=door.suite,
