@@ -24,6 +24,7 @@ from sharc.errors import UserError
 from sharc.features.cache import FeatureCache
 
 SCHEMA = 1
+_MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,20 @@ def is_current(wanted: Wanted) -> bool:
 
 def load_stream(features: Path, split: Path) -> Stream:
     """The cached features of a data set, laid out as its split says."""
-    cache, layout = FeatureCache(features), read_json(split)
-    tasks = layout["tasks"]
-    stream = Stream(
+    try:
+        stream = _stream(features, read_json(split)["tasks"])
+        stream.check_finite()
+    except _MALFORMED as error:
+        raise UserError(
+            f"{features} and {split} do not describe a stream of tasks "
+            f"({type(error).__name__}: {error}): delete them and run `snakemake --cores 2 all`."
+        ) from error
+    return stream
+
+
+def _stream(features: Path, tasks: list[dict[str, Any]]) -> Stream:
+    cache = FeatureCache(features)
+    return Stream(
         x=_views(cache),
         y=cache.labels("train"),
         train_tasks=[torch.tensor(task["train"]) for task in tasks],
@@ -94,8 +106,6 @@ def load_stream(features: Path, split: Path) -> Stream:
         map_size=cache.map_size,
         name=features.parent.name,
     )
-    stream.check_finite()
-    return stream
 
 
 def _views(cache: FeatureCache) -> torch.Tensor:
