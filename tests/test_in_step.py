@@ -1,6 +1,7 @@
 """Files that say the same thing twice must say the same thing."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import yaml
@@ -45,8 +46,9 @@ def test_conda_installs_the_same_lock_for_the_same_pythons():
 
 
 def test_every_dependency_is_pinned_in_the_lock():
-    project = (ROOT / "pyproject.toml").read_text()
-    declared = re.findall(r'^    "([A-Za-z0-9-]+)[<>=~"]', project, flags=re.MULTILINE)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    declared = [re.split(r"[\[<>=~]", requirement)[0] for requirement in wanted]
     lock = (ROOT / "requirements.lock").read_text().lower()
     pinned = set(re.findall(r"^([a-z0-9-]+)==", lock, flags=re.MULTILINE))
     assert {name.lower() for name in declared} <= pinned

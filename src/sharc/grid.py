@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sharc.config import Params
+from sharc.config.suites import Comparison
 from sharc.registry import WITHOUT_MEMORY
 
 DENSE = "dense"
@@ -52,24 +53,24 @@ def _table_cells(params: Params) -> Iterator[Cell]:
 
 
 def _figure_cells(params: Params) -> Iterator[Cell]:
-    suite = params.chosen
-    if suite.memories:
-        for method in suite.memories.methods:
-            for name in [*suite.memories.names, params.sharc.memory]:
-                for theta in sorted(table_thetas(params)):
-                    variant = Variant(name, theta)
-                    yield _figure_cell(params, suite.memories.dataset, method, variant)
-    if suite.thetas:
-        for method in suite.thetas.methods:
-            for theta in suite.thetas.values:
-                variant = Variant(params.sharc.memory, theta)
-                yield _figure_cell(params, suite.thetas.dataset, method, variant)
+    memories, thetas = params.chosen.memories, params.chosen.thetas
+    if memories:
+        names = [*memories.names, params.sharc.memory]
+        yield from _varied(params, memories, [v for n in names for v in _variants(params, n)])
+    if thetas:
+        yield from _varied(params, thetas, [Variant(params.sharc.memory, t) for t in thetas.values])
 
 
-def _figure_cell(params: Params, dataset: str, method: str, variant: Variant) -> Cell:
-    figure = params.chosen.memories or params.chosen.thetas
-    buffer = figure.buffer if figure else params.chosen.buffers[0]
-    return Cell(dataset, params.chosen.backbone, method, variant, buffer)
+def _variants(params: Params, memory: str) -> list[Variant]:
+    """A memory at the tables' thetas; stored pooled, nothing is left to drop."""
+    thetas = [0.0] if memory == "pooled" else sorted(table_thetas(params))
+    return [Variant(memory, theta) for theta in thetas]
+
+
+def _varied(params: Params, figure: Comparison, variants: list[Variant]) -> Iterator[Cell]:
+    for method in figure.methods:
+        for variant in variants:
+            yield Cell(figure.dataset, params.chosen.backbone, method, variant, figure.buffer)
 
 
 def table_thetas(params: Params) -> set[float]:

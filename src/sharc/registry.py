@@ -27,6 +27,7 @@ MEMORIES = {
     "none": "sharc.memories.none:Zeros",
     "mean": "sharc.memories.mean:ClassMean",
     "oracle": "sharc.memories.oracle:Oracle",
+    "pooled": "sharc.memories.none:Pooled",
 }
 DATASETS = {
     "digits": "sharc.datasets.digits:Digits",

@@ -61,10 +61,11 @@ class Sharc(Block):
     theta: ThetaPerScenario
     forget_every: Count
     space: Literal["map", "pooled"]
+    budget: Literal["samples", "total_bytes"]
 
 
 class Switches(Block):
-    """Where the paper and the authors' code part ways; two presets, nothing else."""
+    """Where the paper and the authors' code part ways."""
 
     budget_count: Literal["kept", "nonzero"]
     stored: Literal["masked", "recalled"]
@@ -73,7 +74,7 @@ class Switches(Block):
     write_scope: Literal["stored", "last_batches"]
     forget: Literal["task", "write"]
     saliency: Literal["abs_gt", "relu_ge", "random"]
-    buffer_rule: Literal["last", "reservoir", "ring", "batch_prefix"]
+    buffer_rule: Literal["last", "reservoir", "ring"]
     er_replay: Literal["full", "sampled"]
     mer_beta: Annotated[float, Field(gt=0, le=1)]
     mer_gamma: Annotated[float, Field(gt=0, le=1)]
@@ -82,10 +83,9 @@ class Switches(Block):
 
 
 class Protocols(Block):
-    """The two presets."""
+    """Presets of the switches."""
 
     paper: Switches
-    reference: Switches
 
 
 class Figure1(Block):
@@ -117,7 +117,7 @@ class Params(Block):
     """The whole file."""
 
     suite: str
-    protocol: Literal["paper", "reference"]
+    protocol: Literal["paper"]
     data: Data
     datasets: dict[DatasetName, Dataset]
     features: Features
@@ -138,4 +138,4 @@ class Params(Block):
     @property
     def switches(self) -> Switches:
         """The protocol that is followed."""
-        return self.protocols.paper if self.protocol == "paper" else self.protocols.reference
+        return self.protocols.paper

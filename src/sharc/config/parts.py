@@ -99,6 +99,13 @@ Methods = _one_block_each(
 Memories = _one_block_each(
     "Memories",
     MEMORIES,
-    {"none": Empty, "mean": Empty, "oracle": Empty, "bayes_pcn": BayesPCN, "pcn": PCN}
+    {
+        "none": Empty,
+        "mean": Empty,
+        "oracle": Empty,
+        "pooled": Empty,
+        "bayes_pcn": BayesPCN,
+        "pcn": PCN,
+    }
     | {"modern_hopfield": ModernHopfield, "hopfield": Hopfield},
 )

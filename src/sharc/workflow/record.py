@@ -13,8 +13,8 @@ from sharc.workflow.units import Graph
 
 def record(graph: Graph) -> None:
     """Commit to DVC every family that is complete and current, and no other."""
-    if not Path(".dvc").is_dir():
-        print("DVC is not set up in this folder (no .dvc/): nothing was recorded.")
+    if not (Path(".dvc").is_dir() and Path(".git").exists()):
+        print("This folder is no Git repository with DVC in it: nothing was recorded.")
         return
     if not dvc_yaml.in_step():
         raise UserError(

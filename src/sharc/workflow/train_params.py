@@ -36,7 +36,7 @@ def train_params(
         if kept_as in _INFERRED:
             options["memory"]["read"] = switches["read"]
         options["sharc"] = {name: switches[name] for name in _OF_SHARC}
-        options["sharc"] |= params.sharc.model_dump(include={"forget_every", "space"})
+        options["sharc"] |= params.sharc.model_dump(include={"forget_every", "space", "budget"})
     runs = [
         {"variant": cell.variant.name, "theta": cell.variant.theta, "buffer": cell.buffer}
         for cell in members
