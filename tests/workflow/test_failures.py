@@ -30,7 +30,7 @@ def test_a_cell_that_raises_costs_no_other_cell_and_is_tried_again(project: Proj
     assert failed in output
     assert f"(outputs/logs/train/{LITE0.replace('/', '--')}--er--dense.log)" in output
     assert failed in project.text(f"outputs/logs/train/{LITE0.replace('/', '--')}--er--dense.log")
-    assert "missing" in project.text("outputs/tables/comparison.md")
+    assert "missing" in project.text("outputs/tables/task_il_main.md")
     assert "report.html" in {path.name for path in (project.folder / "outputs").iterdir()}
 
     before = project.records()
@@ -42,18 +42,19 @@ def test_a_cell_that_raises_costs_no_other_cell_and_is_tried_again(project: Proj
 
     module.write_text(sound)
     project.snakemake()
-    assert "missing" not in project.text("outputs/tables/comparison.md")
+    assert "missing" not in project.text("outputs/tables/task_il_main.md")
 
 
 def test_a_method_that_diverges_is_missing_from_the_tables_and_comes_back(
     finished: Project, project: Project
 ):
     sound = project.text("params.yaml")
-    project.set(methods__er={"memory_strength": 1e30})
+    project.set(suites__demo__methods=["sgd", "er", "gem", "derpp"])
+    project.set(methods__derpp={"alpha": 1e30, "beta": 0.5})
     output = project.snakemake(code=1)
-    assert f"outputs/runs/{LITE0}/er/dense/b50/seed0.json: " in output
+    assert f"outputs/runs/{LITE0}/derpp/dense/b50/seed0.json: " in output
     assert "diverged" in project.text("outputs/results/runs.csv")
-    assert "missing" in project.text("outputs/tables/comparison.md")
+    assert "missing" in project.text("outputs/tables/task_il_main.md")
     (project.folder / "params.yaml").write_text(sound)
     project.snakemake()
     assert project.results() == finished.results()

@@ -1,0 +1,1 @@
+"""A finished suite as one folder that others can check and rebuild from."""

@@ -1,0 +1,162 @@
+"""A finished suite as a Workflow Run RO-Crate (profile 0.5): code, parameters, data, results.
+
+The crate is a folder that works: unpacked elsewhere, `snakemake -n` finds nothing to do, and a
+deleted artifact is built again. Its metadata name, for every unit, what it read, what it made,
+when, and from which code.
+"""
+
+import shutil
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from rocrate.model import ContextEntity
+from rocrate.rocrate import ROCrate
+
+from sharc.artifacts.files import read_json
+from sharc.config import Params, load_params
+from sharc.errors import UserError
+from sharc.workflow.families import build_graph
+from sharc.workflow.freshness import states
+from sharc.workflow.units import Graph, Unit
+
+_PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
+    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
+}
+_FORMATS = {
+    **{".json": "application/json", ".yaml": "application/yaml", ".csv": "text/csv"},
+    **{".html": "text/html", ".md": "text/markdown", ".py": "text/x-python"},
+    **{".png": "image/png", ".svg": "image/svg+xml", ".pdf": "application/pdf"},
+}
+
+
+def write_crate(out: Path, suite: str | None = None) -> None:
+    """Write the finished suite to the folder `out`, or to one file if `out` ends in .zip."""
+    if out.exists():
+        raise UserError(f"{out} exists already: name a place that is free.")
+    params = load_params(suite=suite)
+    graph = build_graph(params)
+    _require_finished(graph)
+    crate = _described(graph, params)
+    if out.suffix == ".zip":
+        crate.write_zip(out)
+    else:
+        partial = out.with_name(f"{out.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        crate.write(partial)
+        partial.rename(out)
+
+
+def _require_finished(graph: Graph) -> None:
+    for name, state in states(graph).items():
+        if not state.current:
+            raise UserError(
+                f"only a finished suite can be archived, and {name} is not current: "
+                f"{state.reason}. Run `snakemake --cores 2 all` first."
+            )
+
+
+def _described(graph: Graph, params: Params) -> Any:
+    crate = ROCrate(gen_preview=False, version="1.1")
+    crate.add_workflow("Snakefile", "Snakefile", main=True, lang="snakemake")
+    crate.mainEntity["name"] = "SHARC reproduction pipeline"
+    made = {path for unit in graph.units.values() for path in _files_of(unit)}
+    stages = {_stage(unit) for unit in graph.units.values()}
+    for path in sorted((_in_git() | made) - {"Snakefile"}):
+        facts: dict[str, Any] = {"name": Path(path).name}
+        if known := _FORMATS.get(Path(path).suffix):
+            facts["encodingFormat"] = known
+        if path in stages:
+            facts["@type"] = ["File", "SoftwareSourceCode"]
+        crate.add_file(path, path, properties=facts)
+    _describe_root(crate, params)
+    records = {unit.id: read_json(unit.provenance) for unit in graph.units.values()}
+    for unit in graph.units.values():
+        _add_action(crate, unit, records[unit.id])
+    _add_run(crate, graph, list(records.values()), params)
+    return crate
+
+
+def _stage(unit: Unit) -> str:
+    """The file of the stage that makes a unit."""
+    return f"src/{unit.modules[0].replace('.', '/')}.py"
+
+
+def _files_of(unit: Unit) -> set[str]:
+    receipt = unit.load_receipt()
+    outputs = set(receipt.outputs) if receipt else set()
+    return outputs | {str(unit.receipt), str(unit.provenance)}
+
+
+def _in_git() -> set[str]:
+    done = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise UserError(
+            "the list of the project's files comes from Git, and this folder is no repository: "
+            "archive from a clone."
+        )
+    return {name for name in done.stdout.splitlines() if Path(name).is_file()}
+
+
+def _describe_root(crate: Any, params: Params) -> None:
+    about = yaml.safe_load(Path("CITATION.cff").read_text(encoding="utf-8"))
+    licence = f"https://spdx.org/licenses/{about['license']}"
+    crate.add(ContextEntity(crate, licence, {"@type": "CreativeWork", "name": about["license"]}))
+    root = crate.root_dataset
+    root["name"] = f"{about['title']} (suite {params.suite})"
+    root["description"] = (
+        f"Code, parameters, data, features, runs, results and report of the suite {params.suite}. "
+        "Unpack, install requirements.lock, and run `snakemake --cores 2 all`: nothing is to do "
+        "until something is changed or deleted."
+    )
+    root["license"] = crate.mainEntity["license"] = {"@id": licence}
+    for address, name in _PROFILES.items():
+        crate.add(ContextEntity(crate, address, {"@type": "CreativeWork", "name": name}))
+    root["conformsTo"] = [{"@id": address} for address in _PROFILES]
+
+
+def _add_action(crate: Any, unit: Unit, record: dict[str, Any]) -> None:
+    """One unit's making: which code turned which files into which."""
+    facts = {
+        "@type": "CreateAction",
+        "name": unit.id,
+        "description": f"{record['wall_seconds']} s, {record['cpu_seconds']} CPU s, "
+        f"{record['peak_memory_mb']} MB on {record['processor']}, {record['device']}",
+        "instrument": {"@id": _stage(unit)},
+        "object": _known(crate, [*record["inputs"], "params.yaml"]),
+        "result": _known(crate, [*record["outputs"], str(unit.provenance)]),
+        "startTime": _time(record["started"]),
+        "endTime": _time(record["started"] + record["wall_seconds"]),
+        "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},
+    }
+    crate.root_dataset.append_to("mentions", crate.add(ContextEntity(crate, f"#{unit.id}", facts)))
+
+
+def _add_run(crate: Any, graph: Graph, records: list[dict[str, Any]], params: Params) -> None:
+    """The whole run, from parameters and raw data to the report."""
+    raw = [name for unit in graph.family("download") for name in sorted(_files_of(unit))]
+    people = [n for f in ("collect", "tables", "figures", "claims", "report")
+              for unit in graph.family(f) for n in sorted(_files_of(unit))]  # fmt: skip
+    facts = {
+        "@type": "CreateAction",
+        "name": f"snakemake --cores 2 all --config suite={params.suite}",
+        "instrument": {"@id": "Snakefile"},
+        "object": _known(crate, ["params.yaml", *raw]),
+        "result": _known(crate, people),
+        "startTime": _time(min(record["started"] for record in records)),
+        "endTime": _time(max(r["started"] + r["wall_seconds"] for r in records)),
+        "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},
+    }
+    crate.root_dataset.append_to("mentions", crate.add(ContextEntity(crate, "#run", facts)))
+
+
+def _known(crate: Any, names: list[str]) -> list[dict[str, str]]:
+    return [{"@id": name} for name in names if crate.dereference(name)]
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
