@@ -178,6 +178,17 @@ class AssociativeBuffer(Buffer):
             return kept.sum(dim=1) * self.shape.positions
         return self._stores[place].nonzeros(self.kept[-1][place], kept)
 
+    def maps_of(self, run: int, task: int, count: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Whole, stored and recalled maps [count, H·W, K] of a task's first examples."""
+        index, kept = self.kept[task][run, :count], self._masks[task][run, :count]
+        whole = self._stores[run].maps(index)
+        stored = whole * kept[:, None, :]
+        memory = self._stores[run].memory
+        if memory is None:  # nothing was dropped
+            return whole, stored, stored
+        cue, labels = stored.flatten(1)[None], self.stream.y[index][None]
+        return whole, stored, memory.read(cue, kept[None], labels)[0].view_as(whole)
+
     def ledger(self, run: int) -> dict[str, Any]:
         """Kept values, which channels they are, labels, logits, and the associative memory."""
         valid = torch.cat(self.kept_valid, dim=1)[run]

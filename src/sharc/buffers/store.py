@@ -76,12 +76,13 @@ class Store:
         """Maps [n, H·W, K] of training images, or their pooled vectors as maps of one position."""
         if self.sharc["space"] == "pooled":
             return self.stream.features_of(self.seed)[index].unsqueeze(1)
-        if self.stream.maps is None:
+        kept = self.stream.maps_of(self.seed)
+        if kept is None:
             raise UserError(
                 f"the features of {self.stream.name!r} hold no maps: set features.maps_share to 1"
                 " or sharc.space to pooled."
             )
-        maps = self.stream.maps.rows(index.to("cpu"))
+        maps = kept.rows(index.to("cpu"))
         return maps.flatten(1, 2).to(self.stream.x)
 
     def nonzeros(self, index: Tensor, kept: Tensor) -> Tensor:

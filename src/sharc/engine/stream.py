@@ -1,5 +1,6 @@
 """A sequence of tasks as cached features: what every run of a data set trains and tests on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -31,7 +32,7 @@ class Stream:
     test_tasks: list[Tensor]
     classes: list[list[int]]  # per task
     n_classes: int
-    maps: Maps | None = None
+    maps: Maps | Sequence[Maps] | None = None  # one per view where there are several
     map_size: tuple[int, int] = (1, 1)  # (H, W); a pooled row is the mean of its map over both
     name: str = "stream"
 
@@ -57,6 +58,10 @@ class Stream:
     def features_of(self, seed: int) -> Tensor:
         """Training features [N, D] as the run with this seed sees them."""
         return self.x[self.view_of(seed)] if self.x.ndim == 3 else self.x
+
+    def maps_of(self, seed: int) -> Maps | None:
+        """Maps of the view that the run with this seed sees."""
+        return self.maps[self.view_of(seed)] if isinstance(self.maps, Sequence) else self.maps
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "Stream":
         """The same stream on a device; labels and indices stay integers."""

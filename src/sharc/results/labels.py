@@ -25,6 +25,7 @@ MEMORIES = {
     "none": "none (zeros)",
     "mean": "class mean",
     "oracle": "oracle",
+    "pooled": "pooled storage",
 }
 SCENARIOS = {"task_il": "Task-IL", "class_il": "Class-IL"}
 

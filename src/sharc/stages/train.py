@@ -42,6 +42,7 @@ class Method:
 
     strategy: Any
     options: Mapping[str, Any]
+    told: Mapping[str, Any]  # all parameters a run depends on, for its record
     make_buffer: MakeBuffer = DenseBuffer
 
 
@@ -102,10 +103,21 @@ def _stream(features: Path, tasks: list[dict[str, Any]]) -> Stream:
         test_tasks=[torch.tensor(task["test"]) for task in tasks],
         classes=[task["classes"] for task in tasks],
         n_classes=sum(len(task["classes"]) for task in tasks),
-        maps=cache,
+        maps=[_View(cache, view) for view in cache.views],
         map_size=cache.map_size,
         name=features.parent.name,
     )
+
+
+@dataclass(frozen=True)
+class _View:
+    """The maps of one cached view."""
+
+    cache: FeatureCache
+    view: int
+
+    def rows(self, index: torch.Tensor) -> torch.Tensor:
+        return self.cache.rows(index, self.view)
 
 
 def _views(cache: FeatureCache) -> torch.Tensor:
@@ -135,7 +147,7 @@ def _train_cell(stream: Stream, cell: Sequence[Wanted], method: Method) -> None:
         traceback.print_exc()
         results = [_failed(spec, stream, f"{type(error).__name__}: {error}") for spec in specs]
     for record, result in zip(cell, results, strict=True):
-        content = _content(record, result, stream, method.options)
+        content = _content(record, result, stream, method.told)
         write_json(record.path, content | {"sha256": digest_of(content)})
 
 
@@ -146,7 +158,7 @@ def _failed(spec: RunSpec, stream: Stream, message: str) -> RunResult:
 
 
 def _content(
-    record: Wanted, result: RunResult, stream: Stream, options: Mapping[str, Any]
+    record: Wanted, result: RunResult, stream: Stream, told: Mapping[str, Any]
 ) -> dict[str, Any]:
     return {
         **record.identity,
@@ -161,7 +173,7 @@ def _content(
         "heads": {name: _matrices(head) for name, head in result.heads.items()},
         "ledger": result.ledger,
         "recall": result.recall,
-        "params": dict(options),
+        "params": dict(told),
     }
 
 

@@ -68,27 +68,33 @@ def _features(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
 def _train(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
     from sharc.stages import train
 
-    dataset, backbone, method, kept_as = unit.name.split("/")
-    options = dict(unit.params["options"])
-    memory, sharc = options.pop("memory", None), options.pop("sharc", None)
-    options |= options.pop("method") | {"device": params.train.device}
+    dataset, backbone, name, kept_as = unit.name.split("/")
     wanted = list(_wanted(graph, unit))
     for record in wanted:
         unshelve_file(record.path)  # a seed that was taken out and put in again
-    make = {}
-    if kept_as != DENSE:
-        from sharc.buffers.associative import AssociativeBuffer
-
-        make["make_buffer"] = partial(
-            AssociativeBuffer, memory=load("memory", kept_as), memory_options=memory, sharc=sharc
-        )
     failed = train.build(
         Path("outputs/features") / dataset / backbone,
         Path("data/splits") / f"{dataset}.json",
         wanted,
-        train.Method(load("method", method), options, **make),
+        make_method(name, kept_as, unit.params["options"], params.train.device),
     )
     return Made([record.path for record in wanted], failed)
+
+
+def make_method(name: str, kept_as: str, told: dict[str, Any], device: str) -> Any:
+    """A method and its memory, from the parameters that a run's record tells."""
+    from sharc.stages.train import Method
+
+    options = dict(told)
+    memory, sharc = options.pop("memory", None), options.pop("sharc", None)
+    options |= options.pop("method") | {"device": device}
+    if kept_as == DENSE:
+        return Method(load("method", name), options, told)
+    from sharc.buffers.associative import AssociativeBuffer
+
+    kind = load("memory", kept_as)
+    make = partial(AssociativeBuffer, memory=kind, memory_options=memory, sharc=sharc)
+    return Method(load("method", name), options, told, make)
 
 
 def _wanted(graph: Graph, unit: Unit) -> Any:

@@ -1,0 +1,56 @@
+"""`sharc` on a finished build: what it says is what is there."""
+
+import json
+from pathlib import Path
+
+import pytest
+from project import Project
+
+pytestmark = pytest.mark.slow
+RUNS = "outputs/runs/digits/efficientnet_lite0"
+
+
+def test_a_finished_build_has_nothing_to_do(finished: Project):
+    assert "Everything is current" in finished.run("sharc", "grid")
+
+
+def test_the_grid_says_what_would_run_and_why(project: Project):
+    project.set(methods__gem={"margin": 0.25, "ridge": 0.001})
+    table = project.run("sharc", "grid", env={"COLUMNS": "160"})
+    assert "train:digits/efficientnet_lite0/gem/dense" in table
+    assert "its code, parameters or inputs changed" in table
+    assert "train:digits/efficientnet_lite0/er/dense" not in table
+
+
+def test_a_run_shows_its_accuracy_ledger_and_provenance(finished: Project):
+    name = f"{RUNS}/er/modern_hopfield-t0.8/b50/seed0.json"
+    shown = finished.run("sharc", "inspect", name, env={"COLUMNS": "160"})
+    run = json.loads(finished.text(name))
+    last = run["accuracy"]["class_il"][-1]
+    assert f"ACC {sum(last) / len(last):.2f}" in shown
+    assert f"{run['ledger']['parts']['memory_weights']['floats']:,}" in shown
+    assert finished.run("git", "rev-parse", "HEAD~1").strip() in shown
+
+
+def test_features_show_shapes_counts_and_sparsity(finished: Project):
+    shown = finished.run("sharc", "inspect", "outputs/features/digits", env={"COLUMNS": "160"})
+    for fact in ("float16", "[1438, 2, 2, 1280]", "per_class", "zeros"):
+        assert fact in shown
+
+
+def test_recalled_maps_are_drawn_beside_the_originals(finished: Project, tmp_path: Path):
+    picture = tmp_path / "maps.png"
+    name = f"{RUNS}/er/modern_hopfield-t0.8/b50/seed0.json"
+    finished.run("sharc", "inspect", name, "--picture", str(picture))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    dense = f"{RUNS}/er/dense/b50/seed0.json"
+    refused = finished.run("sharc", "inspect", dense, "--picture", str(picture), code=2)
+    assert "is no run with an associative memory" in refused
+
+
+def test_a_cell_is_traced_to_its_runs_commit_and_data(finished: Project):
+    told = finished.run("sharc", "trace", "er+", "class_il", "50", env={"COLUMNS": "200"})
+    assert "er/modern_hopfield-t0.5/b50/seed1.json" in told
+    assert finished.run("git", "rev-parse", "HEAD~1").strip() in told
+    digest = json.loads(finished.text("data/raw/digits/meta.json"))["splits"]["train"]["digest"]
+    assert digest in told.replace("\n", "")
