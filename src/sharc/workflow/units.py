@@ -5,7 +5,7 @@ The Snakefile, the generated dvc.yaml and the command line all read this one def
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +49,17 @@ class Unit:
     @cached_property
     def sources(self) -> tuple[str, ...]:
         """Relative paths of the code and files in Git that decide what the unit computes."""
-        here = Path.cwd()
-        code = (path.relative_to(here) for path in source_files(self.modules))
-        return tuple(sorted({*map(str, code), *self.files}))
+        return tuple(sorted({*_code_of(self.modules, Path.cwd()), *self.files}))
 
     def load_receipt(self) -> Receipt | None:
         """The unit's receipt, if it has a readable one."""
         return read_receipt(self.receipt)
+
+
+@cache
+def _code_of(modules: tuple[str, ...], here: Path) -> tuple[str, ...]:
+    """The closure of some imports, walked once however many units share it."""
+    return tuple(str(path.relative_to(here)) for path in source_files(modules))
 
 
 class Graph:
@@ -63,6 +67,7 @@ class Graph:
 
     def __init__(self, units: Iterable[Unit]) -> None:
         self.units = {unit.id: unit for unit in units}
+        self._code: dict[tuple[str, ...], dict[str, str]] = {}  # digests, asked for once
 
     def family(self, name: str) -> list[Unit]:
         """The units of one family."""
@@ -86,8 +91,9 @@ class Graph:
         """What decides the unit's outputs: code, parameters, and the content of its inputs."""
         return self.part_key(unit, inputs, unit.params)
 
-    @staticmethod
-    def part_key(unit: Unit, inputs: dict[str, str], params: dict[str, Any]) -> str:
+    def part_key(self, unit: Unit, inputs: dict[str, str], params: dict[str, Any]) -> str:
         """The same for a part of a unit that is made under `params`."""
-        code = {name: digest(Path(name)) for name in unit.sources}
+        if unit.sources not in self._code:
+            self._code[unit.sources] = {name: digest(Path(name)) for name in unit.sources}
+        code = self._code[unit.sources]
         return digest_of([unit.family, unit.name, code, params, inputs])
