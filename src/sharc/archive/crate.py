@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from rocrate.model import ContextEntity
-from rocrate.rocrate import ROCrate
+from rocrate.model import ContextEntity  # type: ignore[import-untyped]
+from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
 from sharc.artifacts.files import read_json
 from sharc.config import Params, load_params

@@ -1,0 +1,109 @@
+"""What a graph of many units costs before the first job starts: `snakemake -n` on made-up grids.
+
+    python bench/graph_cost.py 1000 5000 20000
+
+Each grid has that many training units of our own kind (same sources, inputs and parameters as a
+real one, names made up), once with nothing built and once with everything current, where every
+receipt is read and every artifact's digest looked up. A straight line is fitted to both.
+"""
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+MANY = """
+
+import dataclasses as _dataclasses
+
+_one_grid = _train
+
+
+def _train(params):
+    units = list(_one_grid(params))
+    for number in range({count}):
+        unit = units[number % len(units)]
+        name = f"{{unit.name}}-{{number}}"
+        receipt = unit.folder / f"copy{{number}}.receipt.json"
+        yield _dataclasses.replace(unit, name=name, receipt=receipt)
+
+
+FAMILIES["train"] = _train
+"""
+PRETEND = """
+from pathlib import Path
+from sharc.artifacts.files import write_text, sha256_of
+from sharc.artifacts.receipts import Receipt, write_receipt
+from sharc.config import load_params
+from sharc.workflow.families import build_graph
+graph = build_graph(load_params())
+for number, unit in enumerate(graph.units.values()):
+    made = unit.receipt.with_name(f"made-{number}")
+    made.parent.mkdir(parents=True, exist_ok=True)
+    made.write_text(unit.id)
+    key = graph.key(unit, graph.inputs(unit))
+    write_receipt(unit.receipt, Receipt(key, {str(made): sha256_of(made)}))
+"""
+
+
+def main() -> None:
+    """Measure each size and print a table and the fit."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("counts", type=int, nargs="+")
+    counts = parser.parse_args().counts
+    print("| units | nothing built: s, CPU s, MB | all current: s, CPU s, MB |\n|---|---|---|")
+    rows = [measure(count) for count in counts]
+    if len(counts) > 1:
+        for name, column in (("nothing built", 0), ("all current", 1)):
+            slope, start = np.polyfit(counts, [row[column][1] for row in rows], 1)
+            print(f"{name}: {start:.1f} + {slope * 1000:.2f} CPU s per 1,000 units")
+
+
+def measure(count: int) -> list[tuple[float, float, int]]:
+    """(wall seconds, CPU seconds, peak MB) of a dry run with nothing built and with all current."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "sharc"
+        for name in ("Snakefile", "params.yaml", "profiles", "src", "data/paper", "docs"):
+            copy(ROOT / name, folder / name)
+        with (folder / "src/sharc/workflow/families.py").open("a") as file:
+            file.write(MANY.format(count=count))
+        row = [timed(folder, "snakemake", "-n", "--quiet", "all")]
+        timed(folder, sys.executable, "-c", PRETEND)
+        time.sleep(0.1)  # so that digests may be remembered
+        timed(folder, "snakemake", "-n", "--quiet", "all")
+        row.append(timed(folder, "snakemake", "-n", "--quiet", "all"))
+    cells = (f"{wall:.1f}, {cpu:.1f}, {peak}" for wall, cpu, peak in row)
+    print(f"| {count:,} | {' | '.join(cells)} |", flush=True)
+    return row
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file or a folder to where its parents may not exist yet."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    shutil.copytree(source, target, ignore=ignored) if source.is_dir() else shutil.copy(
+        source, target
+    )
+
+
+def timed(folder: Path, *words: str) -> tuple[float, float, int]:
+    """Run a command in the folder; its wall seconds, CPU seconds and peak memory in MB."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = os.environ | {"PATH": path, "PYTHONPATH": str(folder / "src")}
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(words, cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return wall, cpu, after.ru_maxrss // 1024
+
+
+if __name__ == "__main__":
+    main()
