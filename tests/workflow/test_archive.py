@@ -21,6 +21,7 @@ def crate(project: Project, tmp_path: Path) -> Project:
     return Project(tmp_path / "crate")
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:rdflib", "ignore:.*is deprecated")
 def test_the_archive_is_a_valid_workflow_run_crate(crate: Project, monkeypatch: pytest.MonkeyPatch):
     issues = validate(crate.folder, monkeypatch)
     assert not issues, issues
