@@ -1,17 +1,12 @@
 """Images per second: the authors' way, a plain batched one, and ours, side by side in one run.
 
-    python bench/features.py --backbone efficientnet_lite0 --size 128 --rounds 5
-
-Rounds are interleaved, so that a busy moment of the machine hits every way alike; medians are
-shown, of wall time and of CPU time. The share of the matrix-product peak is the convolutions'
+One thread on every side: with two, a busy machine makes eager torch wait for its own threads, and
+a ratio of wall times would flatter us. The share of the matrix-product peak is the convolutions'
 FLOP per CPU second over that of a large fp32 product measured in the same rounds.
 """
 
-import argparse
 import statistics
-import time
-from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +15,8 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 from torchvision import transforms
 
+from bench.section import Section, Size, Table
+from bench.timing import Measure, Way, interleaved, ratio
 from sharc.backbones.base import Backbone
 from sharc.datasets.tensors import Array
 from sharc.features.engines import OnnxEngine, TorchEngine, example
@@ -29,7 +26,14 @@ from sharc.registry import load
 
 AUTHORS_BATCH, PLAIN_BATCH, OUR_BATCH = 10, 64, 4
 MATMUL = 2048
-Way = Callable[[], object]
+
+
+class Row(NamedTuple):
+    """One way: images per CPU second, gain, share of the matrix-product peak."""
+
+    images: Measure
+    gain: Measure
+    peak: Measure
 
 
 def extractor_of(backbone: Backbone, module: nn.Module, side: int, size: int) -> Extractor:
@@ -109,23 +113,10 @@ def flop_per_image(module: nn.Module, size: int) -> int:
     return int(counter.get_total_flops())
 
 
-def interleaved(ways: dict[str, Way], rounds: int) -> dict[str, list[tuple[float, float]]]:
-    """(wall, CPU) seconds of every way in every round, after one round to warm up."""
-    times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
-    for number in range(rounds + 1):
-        for name, run in ways.items():
-            wall, cpu = time.perf_counter(), time.process_time()
-            run()
-            spent = (time.perf_counter() - wall, time.process_time() - cpu)
-            if number:
-                times[name].append(spent)
-    return times
-
-
 def measure(
     name: str, size: int, side: int, count: int, rounds: int, threads: int
-) -> dict[str, Any]:
-    """Images per second of every way and the share of the matrix-product peak."""
+) -> tuple[int, float, dict[str, Row]]:
+    """FLOP per image, matrix-product peak per core, and every way's speed."""
     torch.set_num_threads(threads)
     backbone: Backbone = load("backbone", name)()
     images = np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
@@ -150,51 +141,40 @@ def measure(
     }
     times = interleaved(ways, rounds)
     products = times.pop("matmul")
-    peak = statistics.median(2 * MATMUL**3 / cpu for _, cpu in products)
+    peaks = [2 * MATMUL**3 / cpu for cpu in products.cpu]
     base = times["authors' way"]
     rows = {
-        way: {
-            "images_per_s": count / statistics.median(wall for wall, _ in spent),
-            "images_per_cpu_s": count / statistics.median(cpu for _, cpu in spent),
-            "speedup": statistics.median(a / b for (a, _), (b, _) in zip(base, spent, strict=True)),
-            "share_of_peak": statistics.median(count * flop / cpu / peak for _, cpu in spent),
-        }
+        way: Row(
+            Measure.of([count / cpu for cpu in spent.cpu]),
+            ratio(base, spent),
+            Measure.of([count * flop / c / p for c, p in zip(spent.cpu, peaks, strict=True)]),
+        )
         for way, spent in times.items()
     }
-    return {
-        "backbone": name,
-        "size": size,
-        "gflop_per_image": flop / 1e9,
-        "peak_gflop_per_core": peak / 1e9,
-        "ways": rows,
-    }
+    return flop, statistics.median(peaks), rows
 
 
-def table(result: dict[str, Any]) -> str:
-    """The measurement as Markdown."""
-    lines = [
-        f"{result['backbone']} at {result['size']} px: {result['gflop_per_image']:.3f} GFLOP per "
-        f"image, matrix product {result['peak_gflop_per_core']:.0f} GFLOP/s per core",
-        "",
-        "| way | images/s | images per CPU second | × authors' way | % of matmul peak |",
-        "|---|---|---|---|---|",
-    ]
-    for way, row in result["ways"].items():
-        lines.append(
-            f"| {way} | {row['images_per_s']:.0f} | {row['images_per_cpu_s']:.0f} "
-            f"| {row['speedup']:.1f} | {100 * row['share_of_peak']:.0f} |"
+def run(size: Size) -> Section:
+    """The paper's backbone at its size, and that of the offline suite."""
+    section = Section("features", "Feature extraction")
+    cases = [("efficientnet_lite0", 128, 96), ("resnet18", 224, 32)]
+    if size.name == "small":
+        cases = [("efficientnet_lite0", 64, 32)]
+    for name, pixels, count in cases:
+        flop, peak, rows = measure(name, pixels, 32, count, size.rounds, threads=1)
+        table = Table(
+            f"{name} at {pixels} px",
+            ["way", "images per CPU second", "× authors' way", "% of matmul peak"],
+            note=f"{flop / 1e9:.3g} GFLOP per image; a {MATMUL}² fp32 matrix product reached "
+            f"{peak / 1e9:.0f} GFLOP/s per core in the same rounds.",
         )
-    return "\n".join(lines)
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--backbone", dest="name", default="efficientnet_lite0")
-    for name, value in (("size", 128), ("side", 32), ("count", 80), ("rounds", 5), ("threads", 2)):
-        parser.add_argument(f"--{name}", type=int, default=value)
-    print(table(measure(**vars(parser.parse_args()))))
-
-
-if __name__ == "__main__":
-    main()
+        for way, row in rows.items():
+            table.add(way, row.images, row.gain, row.peak.scaled(100))
+            section.bars[f"{name}: {way}"] = row.images
+        best = rows["ours, onnx engine"]
+        section.tables.append(table)
+        section.measures[f"features_vs_authors_{name}"] = best.gain
+        saliency = rows["authors' way, saliency too"].gain.median
+        section.measures[f"features_vs_authors_saliency_{name}"] = best.gain.scaled(1 / saliency)
+        section.measures[f"features_percent_of_peak_{name}"] = best.peak.scaled(100)
+    return section

@@ -1,0 +1,1 @@
+"""How fast this is against what one would use instead, and against the machine's limit."""

@@ -1,0 +1,64 @@
+"""Run the benchmark: python -m bench [--size bench|full|small] [--only head memory] [--publish]."""
+
+import argparse
+import importlib
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+# One thread per side, set before torch is imported; feature extraction sets its own number.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+PARTS = {
+    "features": "bench.features",
+    "head": "bench.training",
+    "grid": "bench.grid_cost",
+    "memory": "bench.recall",
+    "growth": "bench.growth",
+    "identity": "bench.identity",
+    "pipeline": "bench.pipeline",
+}
+OUT = Path("outputs/bench")
+
+
+def main() -> int:
+    """Measure, write outputs/bench, and publish if asked to."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--size", choices=("small", "bench", "full"), default="bench")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART",
+                        help=f"parts to measure anew: {', '.join(PARTS)}")  # fmt: skip
+    parser.add_argument("--publish", action="store_true", help="copy the result to docs/")
+    parser.add_argument("--expect", action="store_true", help="renew what the guard test expects")
+    asked = parser.parse_args()
+    from bench import page
+    from bench.machine import described
+    from bench.section import SIZES, Section
+
+    out = OUT if asked.size == "bench" else OUT / asked.size
+    out.mkdir(parents=True, exist_ok=True)
+    about = described(" ".join(["python -m bench", *sys.argv[1:]]))
+    for name in asked.only:
+        start = time.perf_counter()
+        section = importlib.import_module(PARTS[name]).run(SIZES[asked.size])
+        (out / f"{name}.json").write_text(json.dumps(section.json(), indent=1) + "\n")
+        print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
+        print("\n".join(section.notes), flush=True)
+    found = {name: out / f"{name}.json" for name in PARTS}
+    sections = {
+        name: Section.parse(json.loads(path.read_text()))
+        for name, path in found.items()
+        if path.is_file()
+    }
+    (out / "about.json").write_text(json.dumps(about, indent=1) + "\n")
+    print(f"Written: {page.write(sections, about, out)}")
+    if asked.publish:
+        page.publish(out)
+    if asked.expect:
+        page.expect(sections)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""What the paper's grid costs: every cell's CPU time, added up.
+
+A cell is a method, a buffer and five stacked seeds. By default a twentieth of its steps is taken,
+and the time per step beyond the cell's fixed cost is extrapolated; `bench-full` takes them all.
+SHARC at θ = 0.8 holds five times as many examples; its recall is measured apart.
+"""
+
+from collections.abc import Iterable
+
+from bench.section import Section, Size, Table
+from bench.streams import CIFAR10, CIFAR100, Shape, examples, synthetic
+from bench.timing import Measure, cpu_seconds
+from bench.training import LABELS, ours
+from sharc.engine.device import one_thread
+
+BUFFERS, MORE, CORES = (200, 500, 1000), 5, 2
+SAMPLED = ("er", "mer", "agem", "derpp", "clser")
+WHOLE = ("er_full", "gem")
+DATASETS = {10: 1, 100: 2}  # Split CIFAR-10; Split CIFAR-100 and Split mini-ImageNet
+Costs = dict[tuple[str, int, int], float]  # by method, classes, buffer
+
+
+def run(size: Size) -> Section:
+    """Minutes of the three grids that have a target."""
+    section = Section("grid", "The paper's grid")
+    with one_thread():
+        costs = measure(size)
+    shown = {method: LABELS[method] for method in (*SAMPLED, *WHOLE, "sgd", "joint")}
+    table = Table(
+        "CPU seconds of a cell (five seeds)",
+        ["method", *(f"{c} classes, buffer {b}" for c in DATASETS for b in (200, 1000, 5000))],
+    )
+    for method, label in shown.items():
+        cells = [(method, c, b) for c in DATASETS for b in (200, 1000, 5000)]
+        table.add(label, *(f"{costs[cell]:.2g}" if cell in costs else "" for cell in cells))
+    how = "all steps taken" if size.grid_share == 1 else f"{size.grid_share:.0%} of the steps taken"
+    table.note = f"{how}; θ = 0.8 at buffer 1000 holds 5000."
+    section.tables.append(table)
+    both = (1, MORE)
+    grids = {
+        "300_dense_runs_minutes": total(costs, ("er_full", *SAMPLED[1:], "gem"), (1,))
+        + sum(n * costs[m, c, 0] for m in ("sgd", "joint") for c, n in DATASETS.items()),
+        "450_sampled_runs_minutes": total(costs, SAMPLED, both),
+        "540_runs_minutes": total(costs, (*SAMPLED[1:], *WHOLE), both),
+    }
+    for name, seconds in grids.items():
+        section.measures[name] = Measure.of([seconds / 60 / CORES])
+    return section
+
+
+def total(costs: Costs, methods: Iterable[str], factors: Iterable[int]) -> float:
+    """CPU seconds of the methods' cells on three data sets, for each size of the memory."""
+    return sum(
+        n * costs[method, classes, buffer * more]
+        for method in methods
+        for more in factors
+        for buffer in BUFFERS
+        for classes, n in DATASETS.items()
+    )
+
+
+def measure(size: Size) -> Costs:
+    """CPU seconds of every cell."""
+    costs: Costs = {}
+    for shape in (CIFAR10, CIFAR100):
+        for method in ("sgd", "joint"):
+            costs[method, shape.classes, 0] = cell(method, shape, 0, size.grid_share)
+        for method in (*SAMPLED, *WHOLE):
+            for buffer in sorted({b * more for b in BUFFERS for more in (1, MORE)}):
+                seconds = cell(method, shape, buffer, size.grid_share)
+                costs[method, shape.classes, buffer] = seconds
+    return costs
+
+
+def cell(method: str, shape: Shape, buffer: int, share: float) -> float:
+    """CPU seconds of one cell at its full length."""
+    task = shape.train // shape.tasks
+    held = buffer // shape.tasks  # a task must have seen what it is to hold
+    few = max(20, held)
+    many = max(examples(task, share), 2 * few)
+    if many >= task:
+        return spent(method, shape, buffer, task)
+    fixed, longer = (spent(method, shape, buffer, n) for n in (few, many))
+    return fixed + max(longer - fixed, 0.0) * (task - few) / (many - few)
+
+
+_STREAMS = {}
+
+
+def spent(method: str, shape: Shape, buffer: int, count: int) -> float:
+    """CPU seconds with `count` training examples per task and all test examples."""
+    from dataclasses import replace
+
+    if shape not in _STREAMS:
+        _STREAMS[shape] = synthetic(shape)
+    stream = _STREAMS[shape]
+    short = replace(stream, train_tasks=[task[:count] for task in stream.train_tasks])
+    before = cpu_seconds()
+    ours(method, short, buffer=buffer)
+    return cpu_seconds() - before

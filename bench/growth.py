@@ -1,0 +1,75 @@
+"""How cost grows: one size at a time, the exponent fitted on a log-log scale."""
+
+import statistics
+from collections.abc import Callable
+from functools import partial
+
+from bench.recall import sharc
+from bench.section import Curve, Section, Size, Table
+from bench.streams import Shape, synthetic
+from bench.timing import Measure, Way, exponent, interleaved
+from bench.training import ours
+from sharc.engine.device import one_thread
+
+BASE = Shape(train=20_000, test=2_000)
+THETA = Shape(train=5_000, test=1_000, features=256, side=4)
+NAMES = {"er": "ER, 10 replayed", "er_full": "ER, whole memory", "gem": "GEM"}
+Case = tuple[str, list[float], Callable[[str, float], Way]]
+
+
+def _steps(method: str, n: float) -> Way:
+    return partial(ours, method, synthetic(Shape(train=int(n) * 10, test=2_000)))
+
+
+def _classes(method: str, n: float) -> Way:
+    return partial(ours, method, synthetic(Shape(int(n), 5, train=10_000, test=2_000)))
+
+
+def _buffer(method: str, n: float) -> Way:
+    return partial(ours, method, synthetic(BASE), buffer=int(n))
+
+
+def _seeds(method: str, n: float) -> Way:
+    return partial(ours, method, synthetic(BASE), seeds=int(n))
+
+
+def _tasks(method: str, n: float) -> Way:
+    return partial(ours, method, synthetic(Shape(100, int(n), train=20_000, test=2_000)))
+
+
+def _theta(memory: str, n: float) -> Way:
+    stream = synthetic(THETA, maps=True)
+    return partial(sharc, "er", stream, memory, theta=1 - 1 / n, buffer=50, seeds=1)
+
+
+AXES: dict[str, tuple[list[float], Callable[[str, float], Way], tuple[str, ...]]] = {
+    "steps": ([500, 1000, 2000, 4000], _steps, ("er", "er_full", "gem")),
+    "classes": ([10, 25, 50, 100, 200], _classes, ("er", "er_full", "gem")),
+    "buffer": ([100, 200, 500, 1000, 2000], _buffer, ("er", "er_full", "gem")),
+    "seeds": ([1, 2, 5, 10, 20], _seeds, ("er", "er_full", "gem")),
+    "tasks": ([2, 5, 10, 20], _tasks, ("er", "er_full", "gem")),
+    "1 / (1 − θ)": ([1.25, 2, 3.333, 5, 10], _theta, ("modern_hopfield", "bayes_pcn")),
+}
+
+
+def run(size: Size) -> Section:
+    """Every axis for every method; CPU seconds, medians of interleaved rounds."""
+    section = Section("growth", "Growth")
+    table = Table("Fitted exponents (1 is linear)", ["size", "from–to", "method", "exponent"])
+    rounds = 2 if size.name == "bench" else size.rounds
+    with one_thread():
+        for axis, (sizes, make, methods) in AXES.items():
+            for method in methods:
+                label = NAMES.get(method, f"ER with {method}, θ grows")
+                ways = {str(n): make(method, n) for n in sizes}
+                times = interleaved(ways, rounds, warm_up=False)
+                costs = [statistics.median(times[str(n)].cpu) for n in sizes]
+                slope = exponent(sizes, costs)
+                section.curves.append(Curve(axis, label, sizes, costs, slope))
+                table.add(axis, f"{sizes[0]:g}–{sizes[-1]:g}", label, f"{slope:.2f}")
+    for axis in AXES:
+        worst = max(c.exponent for c in section.curves if c.axis == axis)
+        section.measures[f"growth_{axis.split()[0]}"] = Measure.of([worst])
+    section.measures["growth_theta"] = section.measures.pop("growth_1")
+    section.tables.append(table)
+    return section

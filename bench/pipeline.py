@@ -1,0 +1,134 @@
+"""What the pipeline adds to the computing: in a copy of the project with a small suite.
+
+The copy is built once, which also gives every stage's peak memory from its provenance; then doing
+nothing is timed through both doors.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bench.avalanche import ROOT
+from bench.section import Section, Size, Table
+from bench.timing import Measure, Times, interleaved, number
+
+GRAPH = (
+    "import sys, time; from sharc.config import load_params; "
+    "from sharc.workflow.families import build_graph; start = time.process_time(); "
+    "graph = build_graph(load_params(suite=sys.argv[1])); "
+    "print(len(graph.units), time.process_time() - start)"
+)
+
+
+def run(size: Size) -> Section:
+    """Overheads, and peak memory per stage."""
+    sys.path.insert(0, str(ROOT / "tests/workflow"))
+    from project import clone
+
+    section = Section("pipeline", "Pipeline overhead")
+    with tempfile.TemporaryDirectory() as folder:
+        project = clone(Path(folder) / "sharc", methods=("er",))
+        project.set(sharc__memory="bayes_pcn")
+        start = time.perf_counter()
+        project.run("snakemake", "--cores", "1", "all")
+        wall = time.perf_counter() - start
+        project.commit("built")
+        made = list(provenance(project.folder))
+        nothing = _doing_nothing(project, size)
+        graphs = {s: _graph(project, s) for s in ("demo", "offline", "paper")}
+        nothing_else = nothing["no-op `snakemake all`"].wall
+        per_job = (wall - sum(one["wall_seconds"] for one in made) - min(nothing_else)) / len(made)
+    section.measures["seconds_per_job"] = Measure.of([per_job])
+    _overheads(section, nothing, graphs, per_job)
+    _not_computing(section, graphs["offline"][0], per_job)
+    _peaks(section, made)
+    return section
+
+
+def provenance(root: Path) -> Iterator[dict[str, Any]]:
+    """What each unit's provenance says, for all units that were built under `root`."""
+    for path in sorted((root / "outputs/provenance").rglob("*.json")):
+        content = json.loads(path.read_text())
+        if "wall_seconds" in content:
+            yield content
+
+
+def _doing_nothing(project: Any, size: Size) -> dict[str, Times]:
+    ways = {
+        "no-op `snakemake all`": lambda: project.run("snakemake", "--cores", "1", "all"),
+        "no-op `dvc repro`": lambda: project.run("dvc", "repro"),
+        "`sharc validate`": lambda: project.run("sharc", "validate"),
+    }
+    return interleaved(ways, size.rounds)
+
+
+def _graph(project: Any, suite: str) -> tuple[int, float]:
+    """Units of a suite, and CPU seconds to build its graph."""
+    said = project.run(sys.executable, "-c", GRAPH, suite, code=None).split()
+    return (int(said[-2]), float(said[-1])) if len(said) == 2 else (0, float("nan"))
+
+
+def _overheads(
+    section: Section,
+    nothing: dict[str, Times],
+    graphs: dict[str, tuple[int, float]],
+    per_job: float,
+) -> None:
+    table = Table("Overheads", ["what", "seconds, wall", "seconds, CPU"])
+    for name, times in nothing.items():
+        wall, cpu = Measure.of(times.wall), Measure.of(times.cpu)
+        table.add(name, wall, cpu)
+        section.measures[name.replace("`", "").replace(" ", "_") + "_seconds"] = wall
+    for suite, (units, seconds) in graphs.items():
+        table.add(f"graph of suite {suite}, {units} units", "", number(seconds))
+    table.add("per job beyond its work (one core)", number(per_job), "")
+    section.tables.append(table)
+
+
+def _not_computing(section: Section, units: int, per_job: float) -> None:
+    """Of a build at hand that was made by this suite: what of its time was not work."""
+    made = [one for one in provenance(ROOT) if one["suite"] == "offline"]
+    if len(made) < units:
+        section.notes.append(
+            f"The offline suite has {units} units; with {per_job:.1f} s per job beyond its work "
+            f"its overhead is {units * per_job / 60:.1f} core minutes. It is not built here "
+            f"({len(made)} units are), so the share of its wall time is not measured: "
+            "`make offline`, then `make bench`."
+        )
+        return
+    cores = os.cpu_count() or 1
+    begun = min(one["started"] for one in made)
+    ended = max(one["started"] + one["wall_seconds"] for one in made)
+    work = sum(one["wall_seconds"] * min(one["threads"], cores) for one in made)
+    idle = 100 * (1 - work / cores / (ended - begun))
+    section.measures["offline_percent_not_computing"] = Measure.of([idle])
+    section.notes.append(
+        f"Offline suite, as built here: {(ended - begun) / 60:.0f} minutes from its first to its "
+        f"last unit on {cores} cores, of which {idle:.0f} % was not computing."
+    )
+
+
+def _peaks(section: Section, made: list[dict[str, Any]]) -> None:
+    """The largest unit of each stage; a build at hand counts too, where it is larger."""
+    table = Table(
+        "Peak memory per stage",
+        ["stage", "small suite, MB", "largest unit built in this folder, MB"],
+    )
+    here, small = _by_stage(provenance(ROOT)), _by_stage(iter(made))
+    for stage, peak in small.items():
+        table.add(stage, f"{peak:.0f}", f"{here[stage]:.0f}" if stage in here else "")
+        section.measures[f"peak_mb_{stage}"] = Measure.of([max(peak, here.get(stage, 0))])
+    section.tables.append(table)
+
+
+def _by_stage(made: Iterator[dict[str, Any]]) -> dict[str, float]:
+    peaks: dict[str, float] = {}
+    for one in made:
+        stage = one["unit"].partition(":")[0]
+        peaks[stage] = max(peaks.get(stage, 0), one["peak_memory_mb"])
+    return peaks

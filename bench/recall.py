@@ -1,0 +1,118 @@
+"""Associative memory: BayesPCN against the direct way, Hopfield reads, and what SHARC costs."""
+
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from typing import Any
+
+from bench.avalanche import ROOT
+from bench.section import Section, Size, Table
+from bench.streams import CIFAR10, OFFLINE, synthetic
+from bench.timing import Measure, Way, interleaved, number, ratio
+from bench.training import OPTIONS, ours
+from sharc.buffers.associative import AssociativeBuffer
+from sharc.engine.device import one_thread
+from sharc.engine.runs import RunSpec
+from sharc.engine.stream import Stream
+from sharc.engine.train import train
+from sharc.registry import load
+
+THETA, BUFFER = 0.8, 200
+LIMITS = {"modern_hopfield": "modern Hopfield", "bayes_pcn": "BayesPCN"}
+
+
+def sharc(
+    method: str, stream: Stream, memory: str, theta: float, buffer: int = BUFFER, seeds: int = 5
+) -> None:
+    """Train a method with an associative buffer."""
+    make = partial(AssociativeBuffer, memory=load("memory", memory), memory_options={})
+    runs = [RunSpec(seed, buffer, theta) for seed in range(seeds)]
+    options = {"device": "cpu"} | OPTIONS.get(method, {})
+    train(stream, runs, load("method", method.partition("_")[0]), options, make)
+
+
+def run(size: Size) -> Section:
+    """The memory alone, then within training."""
+    section = Section("memory", "Associative memory")
+    rounds = {"small": 1, "bench": 2, "full": 3}[size.name]
+    measured = [_in_a_process(size.name == "small") for _ in range(rounds)]
+    _bayes_pcn(section, [lines[0] for lines in measured])
+    _hopfield(section, [lines[1:] for lines in measured])
+    if size.name != "small":
+        with one_thread():
+            _within_training(section, rounds)
+    return section
+
+
+def _in_a_process(small: bool) -> list[dict[str, Any]]:
+    """bench.memory in a process of its own, so that its peak memory is its own too."""
+    path = os.pathsep.join([str(ROOT), str(ROOT / "src")])
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.memory", *(["--small"] if small else [])],
+        cwd=ROOT, env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def _bayes_pcn(section: Section, found: list[dict[str, Any]]) -> None:
+    table = Table(
+        "BayesPCN, d = 25,088, h = 256, θ = 0.8",
+        ["way", "maps", "write, s", "read, s", "error on dropped entries"],
+        note=f"Filling with zeros gives an error of {found[0]['zero_fill_mse']:.3g}. The direct "
+        "way is measured on ten maps; on a thousand it would write and read a hundred such "
+        "batches, and that ratio is extrapolated from its time per map.",
+    )
+    for key, name in (("direct", "direct: Adam over the full map"), ("ours_ten", "ours"),
+                      ("ours", "ours")):  # fmt: skip
+        rows = [one[key] for one in found]
+        spent = [Measure.of([row[part] for row in rows]) for part in ("write_s", "read_s")]
+        table.add(name, rows[0]["maps"], *spent, f"{rows[0]['mse']:.3g}")
+    section.tables.append(table)
+    measures = {
+        "bayes_pcn_same_ten": [one["ratio_same_ten"] for one in found],
+        "bayes_pcn_per_map": [one["ratio_per_map_extrapolated"] for one in found],
+        "bayes_pcn_read_same_ten": [o["direct"]["read_s"] / o["ours_ten"]["read_s"] for o in found],
+        "bayes_pcn_read_per_map": [
+            o["direct"]["read_s"] / 10 / (o["ours"]["read_s"] / o["ours"]["maps"]) for o in found
+        ],
+        "bayes_pcn_error_share": [o["ours_ten"]["mse"] / o["direct"]["mse"] for o in found],
+        "bayes_pcn_error_share_all": [o["ours"]["mse"] / o["direct"]["mse"] for o in found],
+        "bayes_pcn_peak_gb": [one["peak_gb"] for one in found],
+    }
+    section.measures |= {name: Measure.of(values) for name, values in measures.items()}
+
+
+def _hopfield(section: Section, found: list[list[dict[str, Any]]]) -> None:
+    table = Table(
+        "Modern Hopfield read, d = 25,088, θ = 0.8, all stored maps read in one batch",
+        ["stored maps", "ms per query", "error on dropped entries"],
+    )
+    for sizes in zip(*found, strict=True):
+        spent = Measure.of([one["ms_per_query"] for one in sizes])
+        table.add(sizes[0]["stored"], spent, f"{sizes[0]['mse']:.3g}")
+        section.measures[f"hopfield_ms_{sizes[0]['stored']}"] = spent
+    section.tables.append(table)
+
+
+def _within_training(section: Section, rounds: int) -> None:
+    """SHARC's cost as a multiple of its dense counterpart's, over a whole run."""
+    table = Table(
+        "A SHARC run as a multiple of its dense counterpart, buffer 200, θ = 0.8, 5 seeds",
+        ["method", "features", "dense, s per run", *LIMITS.values()],
+    )
+    for shape in (CIFAR10, OFFLINE):
+        stream = synthetic(shape, maps=True)
+        for method in ("er", "er_full"):
+            ways: dict[str, Way] = {"dense": partial(ours, method, stream)}
+            ways |= {m: partial(sharc, method, stream, m, THETA) for m in LIMITS}
+            times = interleaved(ways, rounds, warm_up=False)
+            costs = {m: ratio(times[m], times["dense"]) for m in LIMITS}
+            name = "ER, 10 replayed" if method == "er" else "ER, whole memory"
+            features = f"{shape.side}×{shape.side}×{shape.features}"
+            table.add(name, features, number(times["dense"].per(5, 1).median), *costs.values())
+            for memory, cost in costs.items():
+                section.measures[f"sharc_cost_{method}_{memory}_{shape.features}"] = cost
+    section.tables.append(table)
