@@ -33,18 +33,20 @@ def main() -> int:
     parser.add_argument("--expect", action="store_true", help="renew what the guard test expects")
     asked = parser.parse_args()
     from bench import page
-    from bench.machine import described
+    from bench.machine import described, now
     from bench.section import SIZES, Section
 
     out = OUT if asked.size == "bench" else OUT / asked.size
     out.mkdir(parents=True, exist_ok=True)
-    about = described(" ".join(["python -m bench", *sys.argv[1:]]))
+    about = described(f"python -m bench --size {asked.size}")
     for name in asked.only:
-        start = time.perf_counter()
+        about["date"], start = now(), time.perf_counter()
         section = importlib.import_module(PARTS[name]).run(SIZES[asked.size])
+        spent = time.perf_counter() - start
+        load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+        section.notes.append(f"Measured {about['date']} in {spent:.0f} s, load average {load}.")
         (out / f"{name}.json").write_text(json.dumps(section.json(), indent=1) + "\n")
-        print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
-        print("\n".join(section.notes), flush=True)
+        print(f"{name}: {' '.join(section.notes)}", flush=True)
     found = {name: out / f"{name}.json" for name in PARTS}
     sections = {
         name: Section.parse(json.loads(path.read_text()))

@@ -6,12 +6,15 @@ SHARC at θ = 0.8 holds five times as many examples; its recall is measured apar
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
 
 from bench.section import Section, Size, Table
 from bench.streams import CIFAR10, CIFAR100, Shape, examples, synthetic
 from bench.timing import Measure, cpu_seconds
 from bench.training import LABELS, ours
 from sharc.engine.device import one_thread
+from sharc.engine.stream import Stream
 
 BUFFERS, MORE, CORES = (200, 500, 1000), 5, 2
 SAMPLED = ("er", "mer", "agem", "derpp", "clser")
@@ -84,16 +87,15 @@ def cell(method: str, shape: Shape, buffer: int, share: float) -> float:
     return fixed + max(longer - fixed, 0.0) * (task - few) / (many - few)
 
 
-_STREAMS = {}
+@cache
+def stream_of(shape: Shape) -> Stream:
+    """Made once: a stream takes longer than a cell's shortest run."""
+    return synthetic(shape)
 
 
 def spent(method: str, shape: Shape, buffer: int, count: int) -> float:
     """CPU seconds with `count` training examples per task and all test examples."""
-    from dataclasses import replace
-
-    if shape not in _STREAMS:
-        _STREAMS[shape] = synthetic(shape)
-    stream = _STREAMS[shape]
+    stream = stream_of(shape)
     short = replace(stream, train_tasks=[task[:count] for task in stream.train_tasks])
     before = cpu_seconds()
     ours(method, short, buffer=buffer)

@@ -10,13 +10,18 @@ from pathlib import Path
 PACKAGES = ("torch", "numpy", "onnxruntime", "snakemake", "dvc")
 
 
+def now() -> str:
+    """The date and time, to the minute."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 def described(command: str) -> dict[str, str]:
     """What docs/benchmarks.md says above its tables."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     return {
         "command": command,
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "date": now(),
         "commit": _commit(),
         "processor": f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GB",
         "versions": f"Python {platform.python_version()}, {versions}",

@@ -28,7 +28,7 @@ GRAPH = (
 def run(size: Size) -> Section:
     """Overheads, and peak memory per stage."""
     sys.path.insert(0, str(ROOT / "tests/workflow"))
-    from project import clone
+    from project import clone  # type: ignore[import-not-found]
 
     section = Section("pipeline", "Pipeline overhead")
     with tempfile.TemporaryDirectory() as folder:

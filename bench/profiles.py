@@ -39,8 +39,10 @@ def _job(measure: str) -> Callable[[], None] | None:
     if found := re.fullmatch(r"(\w+)_vs_(?:plain|avalanche|framework)_(\d+)", measure):
         shape = CIFAR10 if found[2] == "10" else CIFAR100
         return partial(ours, found[1], synthetic(shape, 0.2))
-    if found := re.fullmatch(r"sharc_cost_(er|er_full)_(modern_hopfield|bayes_pcn)_(\d+)", measure):
+    if found := re.fullmatch(
+        r"sharc_cost_(er|er_full)_(modern_hopfield|bayes_pcn)_(\d+)_(\d+)", measure
+    ):
         shape = OFFLINE if found[3] == "1280" else CIFAR10
         stream = synthetic(shape, maps=True)
-        return partial(sharc, found[1], stream, found[2], THETA, seeds=1)
+        return partial(sharc, found[1], stream, found[2], THETA, seeds=int(found[4]))
     return None

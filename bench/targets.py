@@ -81,11 +81,15 @@ TARGETS = [
     _ceiling("… its error with 1,000 maps over the direct way's with ten",
              "bayes_pcn_error_share_all", 1, ""),
     _ceiling("… its peak memory", "bayes_pcn_peak_gb", 2, "GB"),
-    *(_ceiling(f"SHARC run with {label}, multiple of dense, {name}, {k} channels",
-               f"sharc_cost_{method}_{memory}_{k}", must, "×")
+    *(_ceiling(f"SHARC run with {label}, multiple of dense, {name}",
+               f"sharc_cost_{method}_{memory}_{case}", must, "×")
       for memory, label, must in (("modern_hopfield", "Hopfield", 3), ("bayes_pcn", "BayesPCN", 10))
-      for method, name in (("er", "ER, 10 replayed"), ("er_full", "ER, whole memory"))
-      for k in (512, 1280)),
+      for method, case, name in (
+          ("er", "512_1", "ER, 10 replayed, lone run"),
+          ("er_full", "512_1", "ER, whole memory, lone run"),
+          ("er_full", "512_5", "ER, whole memory, 5 runs stacked"),
+          ("er_full", "1280_1", "ER, whole memory, lone run, 1280 channels"),
+      )),
     Target("Stacked run equals the lone run, methods bit for bit of eight",
            "stacked_equals_lone", 8, unit=""),
 ]  # fmt: skip

@@ -77,7 +77,7 @@ def _compare(section: Section, shape: Shape, size: Size, avalanche: Avalanche) -
         share = size.shares[shape.classes] * AVALANCHE_SHARE
         for method in ("er", "agem"):
             ways[f"avalanche {method}"] = partial(avalanche.seconds, method, shape.classes, share)
-    times = interleaved(ways, size.rounds)
+    times = interleaved(ways, size.rounds, warm_up=size.name == "small")
     section.tables.append(_methods(section, times, shape, size))
     section.tables.append(_engines(section, times, shape, size))
 
