@@ -1,13 +1,17 @@
 """What the paper's grid costs: every cell's CPU time, added up.
 
-A cell is a method, a buffer and five stacked seeds. By default a twentieth of its steps is taken,
-and the time per step beyond the cell's fixed cost is extrapolated; `bench-full` takes them all.
+A cell is a method, a buffer and five stacked seeds. By default a twentieth of its steps is taken
+at one buffer (methods that draw from it) or three (those that replay all of it), and the rest is
+extrapolated: the time per step beyond the cell's fixed cost, and between buffers on a log-log
+line. The full size takes every step of every cell.
 SHARC at θ = 0.8 holds five times as many examples; its recall is measured apart.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
+
+import numpy as np
 
 from bench.section import Section, Size, Table
 from bench.streams import CIFAR10, CIFAR100, Shape, examples, synthetic
@@ -54,7 +58,7 @@ def run(size: Size) -> Section:
 def total(costs: Costs, methods: Iterable[str], factors: Iterable[int]) -> float:
     """CPU seconds of the methods' cells on three data sets, for each size of the memory."""
     return sum(
-        n * costs[method, classes, buffer * more]
+        n * at(costs, method, classes, buffer * more)
         for method in methods
         for more in factors
         for buffer in BUFFERS
@@ -62,17 +66,24 @@ def total(costs: Costs, methods: Iterable[str], factors: Iterable[int]) -> float
     )
 
 
+def at(costs: Costs, method: str, classes: int, buffer: int) -> float:
+    """CPU seconds of a cell, between measured buffers on a line through their logarithms."""
+    known = {b: cost for (m, c, b), cost in costs.items() if (m, c) == (method, classes)}
+    return float(np.exp(np.interp(np.log(buffer), np.log(list(known)), np.log([*known.values()]))))
+
+
 def measure(size: Size) -> Costs:
-    """CPU seconds of every cell."""
-    costs: Costs = {}
-    for shape in (CIFAR10, CIFAR100):
-        for method in ("sgd", "joint"):
-            costs[method, shape.classes, 0] = cell(method, shape, 0, size.grid_share)
-        for method in (*SAMPLED, *WHOLE):
-            for buffer in sorted({b * more for b in BUFFERS for more in (1, MORE)}):
-                seconds = cell(method, shape, buffer, size.grid_share)
-                costs[method, shape.classes, buffer] = seconds
-    return costs
+    """CPU seconds of the cells that are measured."""
+    every = sorted({b * more for b in BUFFERS for more in (1, MORE)})
+    full = size.grid_share == 1
+    buffers = dict.fromkeys(SAMPLED, every if full else [1000])
+    buffers |= dict.fromkeys(WHOLE, every if full else [200, 1000, 5000])
+    return {
+        (method, shape.classes, buffer): cell(method, shape, buffer, size.grid_share)
+        for shape in (CIFAR10, CIFAR100)
+        for method, sizes in ({"sgd": [0], "joint": [0]} | buffers).items()
+        for buffer in sizes
+    }
 
 
 def cell(method: str, shape: Shape, buffer: int, share: float) -> float:
