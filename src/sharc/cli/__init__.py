@@ -105,6 +105,17 @@ def record() -> None:
     record_graph(build_graph(load_params()))
 
 
+@app.command()
+def archive(
+    out: Annotated[Path, typer.Argument(help="The crate to write, a zip file.")],
+    suite: Suite = None,
+) -> None:
+    """Pack a finished suite as a Workflow Run RO-Crate that another machine can go on from."""
+    from sharc.archive.crate import write_crate
+
+    write_crate(out, suite)
+
+
 @app.command(hidden=True)
 def settle(family: str) -> None:
     """Second half of a DVC stage: verify a family's artifacts, put strangers aside."""
