@@ -17,6 +17,8 @@ from bench.avalanche import ROOT
 from bench.section import Section, Size, Table
 from bench.timing import Measure, Times, interleaved, number
 
+# A finished build to read provenance from: this folder, or another copy of the project.
+BUILT = Path(os.environ.get("SHARC_BUILT", ROOT))
 GRAPH = (
     "import sys, time; from sharc.config import load_params; "
     "from sharc.workflow.families import build_graph; start = time.process_time(); "
@@ -92,13 +94,13 @@ def _overheads(
 
 def _not_computing(section: Section, units: int, per_job: float) -> None:
     """Of a build at hand that was made by this suite: what of its time was not work."""
-    made = [one for one in provenance(ROOT) if one["suite"] == "offline"]
+    made = [one for one in provenance(BUILT) if one["suite"] == "offline"]
     if len(made) < units:
         section.notes.append(
             f"The offline suite has {units} units; with {per_job:.1f} s per job beyond its work "
             f"its overhead is {units * per_job / 60:.1f} core minutes. It is not built here "
             f"({len(made)} units are), so the share of its wall time is not measured: "
-            "`make offline`, then `make bench`."
+            "`make offline`, then `make bench` (SHARC_BUILT names another folder's build)."
         )
         return
     cores = os.cpu_count() or 1
@@ -117,9 +119,9 @@ def _peaks(section: Section, made: list[dict[str, Any]]) -> None:
     """The largest unit of each stage; a build at hand counts too, where it is larger."""
     table = Table(
         "Peak memory per stage",
-        ["stage", "small suite, MB", "largest unit built in this folder, MB"],
+        ["stage", "small suite, MB", "largest unit of the build at hand, MB"],
     )
-    here, small = _by_stage(provenance(ROOT)), _by_stage(iter(made))
+    here, small = _by_stage(provenance(BUILT)), _by_stage(iter(made))
     for stage, peak in small.items():
         table.add(stage, f"{peak:.0f}", f"{here[stage]:.0f}" if stage in here else "")
         section.measures[f"peak_mb_{stage}"] = Measure.of([max(peak, here.get(stage, 0))])

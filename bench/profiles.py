@@ -4,6 +4,7 @@ import cProfile
 import io
 import pstats
 import re
+import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ def write(measures: Iterable[str], folder: Path) -> list[Path]:
     made: list[Path] = []
     jobs = {name: job for name in measures if (job := _job(name))}
     for name, work in jobs.items():
-        profiler = cProfile.Profile()
+        profiler = cProfile.Profile(time.process_time)
         with one_thread():
             profiler.runcall(work)
         text = io.StringIO()
