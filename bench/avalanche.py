@@ -24,8 +24,10 @@ ABSENT = (
 class Avalanche:
     """The other process; `version` is None where it cannot be had."""
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: bool = True) -> None:
         self.version: str | None = None
+        if not wanted:
+            return
         python = os.environ.get("SHARC_AVALANCHE_PYTHON", sys.executable)
         path = os.pathsep.join([str(ROOT), str(ROOT / "src")])
         try:
