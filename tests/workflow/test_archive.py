@@ -1,6 +1,7 @@
 """The archive of a finished suite: a valid Workflow Run RO-Crate that can be built from."""
 
 import json
+import zipfile
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,14 +11,13 @@ from project import Project, built
 
 pytestmark = pytest.mark.slow
 CONTEXT = "https://w3id.org/ro/crate/1.1/context"
-WRITE = (
-    "from pathlib import Path; from sharc.archive.crate import write_crate; write_crate(Path({}))"
-)
 
 
 @pytest.fixture
 def crate(project: Project, tmp_path: Path) -> Project:
-    project.run("python", "-c", WRITE.format(repr(str(tmp_path / "crate"))))
+    project.run("sharc", "archive", str(tmp_path / "crate.zip"))
+    with zipfile.ZipFile(tmp_path / "crate.zip") as packed:
+        packed.extractall(tmp_path / "crate")
     return Project(tmp_path / "crate")
 
 
@@ -72,6 +72,6 @@ def test_another_folder_can_be_rebuilt_from_the_archive(finished: Project, crate
 
 def test_an_unfinished_suite_is_not_archived(project: Project, tmp_path: Path):
     (project.folder / "outputs/results/summary.csv").unlink()
-    output = project.run("python", "-c", WRITE.format(repr(str(tmp_path / "crate"))), code=1)
+    output = project.run("sharc", "archive", str(tmp_path / "crate.zip"), code=2)
     assert "only a finished suite can be archived, and collect:all is not current" in output
-    assert not (tmp_path / "crate").exists()
+    assert not (tmp_path / "crate.zip").exists()

@@ -15,7 +15,7 @@ import yaml
 from rocrate.model import ContextEntity  # type: ignore[import-untyped]
 from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
-from sharc.artifacts.files import read_json
+from sharc.artifacts.files import read_json, write_atomically
 from sharc.config import Params, load_params
 from sharc.errors import UserError
 from sharc.workflow.families import build_graph
@@ -43,7 +43,8 @@ def write_crate(out: Path, suite: str | None = None) -> None:
     _require_finished(graph)
     crate = _described(graph, params)
     if out.suffix == ".zip":
-        crate.write_zip(out)
+        with write_atomically(out) as partial:
+            crate.write_zip(partial)
     else:
         partial = out.with_name(f"{out.name}.partial")
         shutil.rmtree(partial, ignore_errors=True)
