@@ -54,3 +54,19 @@ def test_a_cell_is_traced_to_its_runs_commit_and_data(finished: Project):
     assert finished.run("git", "rev-parse", "HEAD~1").strip() in told
     digest = json.loads(finished.text("data/raw/digits/meta.json"))["splits"]["train"]["digest"]
     assert digest in told.replace("\n", "")
+
+
+def test_an_export_holds_the_tables_and_says_what_made_them(finished: Project, tmp_path: Path):
+    finished.run("sharc", "export", str(tmp_path / "results"))
+    for name in ("summary.csv", "comparison.md", "claims.md", "curves_digits_task_il.png"):
+        assert (tmp_path / "results" / name).is_file()
+    made = json.loads((tmp_path / "results/made.json").read_text())
+    assert made["commit"] == finished.run("git", "rev-parse", "HEAD~1").strip()
+    assert made["uncommitted changes"] == "no"
+
+
+def test_a_suite_that_is_not_finished_is_not_exported(project: Project, tmp_path: Path):
+    (project.folder / "outputs/results/summary.csv").unlink()
+    said = project.run("sharc", "export", str(tmp_path / "results"), code=2)
+    assert "collect:all is not current: outputs/results/summary.csv is missing" in said
+    assert not (tmp_path / "results").exists()

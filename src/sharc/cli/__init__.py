@@ -106,6 +106,17 @@ def record() -> None:
 
 
 @app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Where to; replaced if it exists.")],
+    suite: Suite = None,
+) -> None:
+    """Copy a finished suite's tables, figures, claims and summary, small enough for Git."""
+    from sharc.cli.export import export_results
+
+    export_results(folder, suite)
+
+
+@app.command()
 def archive(
     out: Annotated[Path, typer.Argument(help="The crate to write, a zip file.")],
     suite: Suite = None,
