@@ -1,4 +1,4 @@
-"""`sharc export`: the small results of a finished suite, for Git and for reading without a build."""
+"""`sharc export`: a finished suite's small results, for Git and for readers who build nothing."""
 
 import shutil
 from pathlib import Path
