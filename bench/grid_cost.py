@@ -2,8 +2,9 @@
 
 A cell is a method, a buffer and five stacked seeds. By default a fifth of its steps is taken at
 one buffer (methods that draw from it), or a twentieth at three (those that replay all of it), and
-the rest is extrapolated: the time per step, and between buffers on a log-log line. The full size takes every step of every cell.
-SHARC at θ = 0.8 holds five times as many examples; its recall is measured apart.
+the rest is extrapolated: the time per step, and between buffers on a log-log line. The
+full size takes every step of every cell. SHARC at θ = 0.8 holds five times as many
+examples; its recall is measured apart.
 """
 
 from collections.abc import Iterable
