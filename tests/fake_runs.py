@@ -141,7 +141,7 @@ def record(run: dict[str, Any]) -> dict[str, Any]:
     if run["method"] == "clser":
         heads = {"working": accuracy, "plastic": accuracy}
     return {
-        "schema": 1, "key": digest_of(run), **run, "status": "ok", "message": None,
+        "schema": 1, **run, "status": "ok", "message": None,
         "tasks": tasks, "classes": classes, "accuracy": accuracy,
         "untrained": {
             "class_il": [100 / classes] * tasks, "task_il": [100 * tasks / classes] * tasks,

@@ -167,9 +167,9 @@ def test_metrics_are_nested_by_data_set_method_variant_buffer_and_scenario():
     assert set(metrics["digits"]["joint"]["dense"]["b0"]["class_il"]) == {"acc"}
 
 
-def test_every_cell_names_its_runs_their_keys_and_its_parameters():
+def test_every_cell_names_its_runs_their_digests_and_its_parameters():
     cells = Results(fake_results.demo().results).provenance
     cell = cells["digits/efficientnet_lite0/er/bayes_pcn-t0.8/b50"]
     assert [run["seed"] for run in cell["runs"]] == [0, 1, 2, 3, 4]
-    assert all(len(run["key"]) == 64 for run in cell["runs"])
+    assert all(len(run["digest"]) == 64 for run in cell["runs"])
     assert cell["params"]["lr"] == 0.1

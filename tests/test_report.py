@@ -76,7 +76,7 @@ def test_the_embedded_provenance_holds_runs_scores_commit_and_data(text):
     data = json.loads(found[1])
     run = data["cells"]["digits/efficientnet_lite0/er/dense/b50"]["runs"][0]
     assert set(run["scores"]) == {"class_il", "task_il"}
-    assert len(run["key"]) == 64
+    assert len(run["digest"]) == 64
     assert data["common"]["commit"] == "0123abc"
     assert data["common"]["data"]["digits"] == {"sha256": "feed"}
 

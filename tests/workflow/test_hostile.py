@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from sharc.artifacts.digests import digest
-from sharc.artifacts.files import read_json
+from sharc.artifacts.files import read_json, sha256_of
+from sharc.artifacts.notes import note_beside
 from sharc.artifacts.receipts import Receipt, read_receipt
 from sharc.datasets.tensors import mapped, save
 from sharc.errors import UserError
@@ -99,12 +100,18 @@ def test_a_name_no_file_can_have_is_a_missing_file(name: str):
 
 
 @MANY
-@given(content=JSON, field=st.sampled_from(["key", "status", "sha256", "accuracy", "schema"]))
+@given(content=JSON, field=st.sampled_from(["status", "accuracy", "schema"]), note=JSON)
 def test_a_run_record_with_any_field_replaced_is_never_current(
-    tmp_path: Path, content: Any, field: str
+    tmp_path: Path, content: Any, field: str, note: Any
 ):
-    record = {"key": "k", "status": "ok", "accuracy": {}, "schema": 1, "sha256": "0"}
-    path = write(tmp_path / "seed0.json", record | {field: content})
+    record = {"status": "ok", "accuracy": {}, "schema": 1}
+    path = write(tmp_path / "seed0.json", record)
+    write(note_beside(path), {"key": "k", "sha256": sha256_of(path)})
+    assert is_current(Wanted(path, "k", {}))
+    assert not is_current(Wanted(path, "another", {}))
+    write(path, record | {field: [content]})
+    assert not is_current(Wanted(path, "k", {}))
+    write(note_beside(path), note)
     assert not is_current(Wanted(path, "k", {}))
     understood(checked, path)
 

@@ -108,7 +108,16 @@ def mapped(path: Path) -> dict[str, Array]:
         }
     except FileNotFoundError:
         raise UserError(f"{path} does not exist: build it again.") from None
-    except (ValueError, KeyError, AttributeError, TypeError, struct.error) as error:
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({error.strerror}): build it again.") from None
+    except (
+        ValueError,
+        KeyError,
+        AttributeError,
+        TypeError,
+        ArithmeticError,
+        struct.error,
+    ) as error:
         raise UserError(f"{path} is damaged ({error}): delete it and build it again.") from None
 
 

@@ -56,7 +56,7 @@ function runsTable(runs) {
     make("td", String(run.seed)), make("td", run.message ? `${run.status}: ${run.message}` : run.status),
     make("td", score(run, "task_il")), make("td", score(run, "class_il")),
     make("td", null, make("code", run.record || "–")),
-    make("td", null, make("code", run.key ? run.key.slice(0, 12) : "–"))));
+    make("td", null, make("code", run.digest ? run.digest.slice(0, 12) : "–"))));
   const table = make("table", null, make("thead", null, head), make("tbody", null, ...body));
   const scroll = make("div", null, table);
   scroll.className = "scroll";

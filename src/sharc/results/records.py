@@ -76,7 +76,7 @@ def checked(path: Path) -> dict[str, Any]:
         raise UserError(
             f"{path}: schema is {found!r}, this version reads {SCHEMA}: delete it and run again."
         )
-    absent = [name for name in (*IDENTITY, "key", "status", "accuracy") if name not in record]
+    absent = [name for name in (*IDENTITY, "status", "accuracy") if name not in record]
     if absent:
         raise UserError(f"{path} lacks {', '.join(absent)}: delete it and run again.")
     if record["status"] not in STATUSES:

@@ -117,7 +117,7 @@ def heads(found: Sequence[Run]) -> pd.DataFrame:
 
 
 def provenance(found: Sequence[Run]) -> dict[str, Any]:
-    """Per cell: its parameters once, and per seed the record, its key and its digest."""
+    """Per cell: its parameters once, and per seed the record and its digest."""
     cells: dict[str, Any] = {}
     for run in found:
         name = cell_name(run.identity)
@@ -128,8 +128,8 @@ def provenance(found: Sequence[Run]) -> dict[str, Any]:
         if run.record is not None:
             cell["params"] = run.record.get("params", {})
             cell["ledger"] = run.record.get("ledger", {})
-            entry |= {"record": relative_path(run.identity), "key": run.record["key"]}
-            entry |= {"message": run.record.get("message"), "digest": digest_of(run.record)}
+            entry |= {"record": relative_path(run.identity), "digest": digest_of(run.record)}
+            entry |= {"message": run.record.get("message")}
         cell["runs"].append(entry)
     return cells
 

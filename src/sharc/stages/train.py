@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from sharc.artifacts.files import digest_of, read_json, write_json
+from sharc.artifacts.files import read_json, sha256_of, write_json
+from sharc.artifacts.notes import note_beside
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.runs import Accuracies, RunResult, RunSpec
 from sharc.engine.stream import Stream
@@ -68,15 +69,11 @@ def is_current(wanted: Wanted) -> bool:
     if not wanted.path.is_file():
         return False
     try:
-        content = read_json(wanted.path)
-        own = content.pop("sha256")
-    except (UserError, KeyError, AttributeError, TypeError):
+        made = read_json(note_beside(wanted.path))
+        known = made == {"key": wanted.key, "sha256": sha256_of(wanted.path)}
+        return known and bool(read_json(wanted.path)["status"] == "ok")
+    except (UserError, KeyError, TypeError):
         return False
-    return bool(
-        content.get("key") == wanted.key
-        and content.get("status") == "ok"
-        and own == digest_of(content)
-    )
 
 
 def load_stream(features: Path, split: Path) -> Stream:
@@ -148,7 +145,9 @@ def _train_cell(stream: Stream, cell: Sequence[Wanted], method: Method) -> None:
         results = [_failed(spec, stream, f"{type(error).__name__}: {error}") for spec in specs]
     for record, result in zip(cell, results, strict=True):
         content = _content(record, result, stream, method.told)
-        write_json(record.path, content | {"sha256": digest_of(content)})
+        write_json(record.path, content)
+        made = {"key": record.key, "sha256": sha256_of(record.path)}
+        write_json(note_beside(record.path), made)
 
 
 def _failed(spec: RunSpec, stream: Stream, message: str) -> RunResult:
@@ -163,7 +162,6 @@ def _content(
     return {
         **record.identity,
         "schema": SCHEMA,
-        "key": record.key,
         "status": result.status,
         "message": result.message,
         "tasks": stream.n_tasks,

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sharc.artifacts.notes import note_beside
 from sharc.config import Params
 from sharc.grid import DENSE
 from sharc.registry import load
@@ -71,7 +72,8 @@ def _train(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
     dataset, backbone, name, kept_as = unit.name.split("/")
     wanted = list(_wanted(graph, unit))
     for record in wanted:
-        unshelve_file(record.path)  # a seed that was taken out and put in again
+        for path in (record.path, note_beside(record.path)):
+            unshelve_file(path)  # a seed that was taken out and put in again
     failed = train.build(
         Path("outputs/features") / dataset / backbone,
         Path("data/splits") / f"{dataset}.json",

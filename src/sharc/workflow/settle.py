@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sharc.artifacts.notes import note_beside
 from sharc.errors import UserError
 from sharc.workflow import dvc_yaml
 from sharc.workflow.freshness import State, states
@@ -39,5 +40,6 @@ def _owned(graph: Graph, family: str) -> set[Path]:
     for unit in graph.family(family):
         receipt = unit.load_receipt()
         owned |= {unit.receipt, unit.provenance}
-        owned |= {Path(name) for name in receipt.outputs} if receipt else set()
+        for path in map(Path, receipt.outputs if receipt else ()):
+            owned |= {path, note_beside(path)}
     return owned

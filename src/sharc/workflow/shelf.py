@@ -7,6 +7,7 @@ because DVC wants a family's folder to hold exactly what the parameters say.
 from pathlib import Path
 
 from sharc.artifacts.files import PARTIAL
+from sharc.artifacts.notes import note_beside
 from sharc.artifacts.receipts import read_receipt
 from sharc.workflow.units import Graph, Unit
 
@@ -29,6 +30,7 @@ def unshelve(graph: Graph, unit: Unit) -> None:
         return
     for path in [*map(Path, shelved.outputs), unit.provenance, unit.receipt]:
         unshelve_file(path)
+        unshelve_file(note_beside(path))
 
 
 def unshelve_file(path: Path) -> None:
