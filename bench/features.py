@@ -5,10 +5,13 @@ a ratio of wall times would flatter us. The share of the matrix-product peak is 
 FLOP per CPU second over that of a large fp32 product measured in the same rounds.
 """
 
+import json
 import statistics
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import onnxruntime
 import torch
 from PIL import Image
 from torch import Tensor, nn
@@ -21,6 +24,7 @@ from sharc.backbones.base import Backbone
 from sharc.datasets.tensors import Array
 from sharc.features.engines import OnnxEngine, TorchEngine, example
 from sharc.features.folding import fold_batchnorm
+from sharc.features.onnx_graph import to_onnx
 from sharc.features.pipeline import Extractor
 from sharc.registry import load
 
@@ -178,3 +182,18 @@ def run(size: Size) -> Section:
         section.measures[f"features_vs_authors_saliency_{name}"] = best.gain.scaled(1 / saliency)
         section.measures[f"features_percent_of_peak_{name}"] = best.peak.scaled(100)
     return section
+
+
+def profiled_network(name: str, size: int, folder: Path, side: int = 32) -> list[dict[str, Any]]:
+    """ONNX Runtime's events of a few passes of our network."""
+    backbone: Backbone = load("backbone", name)()
+    extractor = extractor_of(backbone, network_of(backbone, size), side, size)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.enable_profiling, options.profile_file_prefix = True, str(folder / "profile")
+    graph = to_onnx(fold_batchnorm(extractor, example(side)), example(side))
+    session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    for _ in range(5):
+        session.run(None, {"images": np.zeros((OUR_BATCH, side, side, 3), dtype=np.uint8)})
+    events: list[dict[str, Any]] = json.loads(Path(session.end_profiling()).read_text())
+    return events

@@ -9,9 +9,24 @@ _PRODUCTS = (
     "a step and cost the others as much; stacking more seeds does not help; "
 )
 
+_MEMORY = (
+    "Five times as many maps as dense are written, grouped and recalled at each task's start, in "
+    "map space: copying and multiplying 25,088 numbers per map, which no other run shares"
+)
+
 REASONS: dict[str, str] = {
-    "features_percent_of_peak_efficientnet_lite0": "Depthwise convolutions do few operations per "
-    "byte: they wait for memory, not for the multipliers.",
+    "sharc_cost_er_modern_hopfield_512_1": _MEMORY + ".",
+    "sharc_cost_er_full_modern_hopfield_512_1": _MEMORY + ".",
+    "sharc_cost_er_full_modern_hopfield_512_5": _MEMORY + ", while dense steps are shared.",
+    "sharc_cost_er_full_modern_hopfield_1280_1": _MEMORY + ".",
+    "sharc_cost_er_full_bayes_pcn_512_5": _MEMORY + ", while dense steps are shared.",
+    "features_vs_authors_efficientnet_lite0": "Convolutions with few operations per byte, on both "
+    "sides; the authors' saliency passes are counted in a row of their own.",
+    "growth_buffer": "Linear or below by the fit; from 1,000 to 2,000 slots ER and GEM over the "
+    "whole memory grow faster, where the rows of five runs pass from 10 to 20 MB: probably the "
+    "cache.",
+    "features_percent_of_peak_efficientnet_lite0": "Pointwise convolutions with few channels lead "
+    "the profile, depthwise ones follow: few operations per byte, too thin for the multipliers.",
     "features_percent_of_peak_resnet18": "The first convolutions, with few channels, and the "
     "pooling run below the product's speed.",
     "features_vs_authors_resnet18": "Both sides spend their time in the same convolutions, and "
