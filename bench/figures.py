@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.section import Section
-from bench.timing import Measure
+from bench.timing import Measure, number
 
 
 def draw(sections: dict[str, Section], folder: Path) -> list[Path]:
@@ -40,7 +40,7 @@ def _bars(bars: dict[str, Measure], label: str, path: Path) -> Path:
     axes.set_xscale("log")
     axes.set_xlabel(label)
     for at, value in enumerate(values):
-        axes.annotate(f" {value:.3g}", (value, at), va="center", fontsize=8)
+        axes.annotate(f" {number(value)}", (value, at), va="center", fontsize=8)
     axes.margins(x=0.15)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
@@ -57,6 +57,9 @@ def _growth(section: Section, path: Path) -> Path:
             label = f"{curve.label}: {curve.exponent:.2f}"
             axes.loglog(curve.sizes, curve.costs, marker="o", label=label)
         _linear(axes, [c for c in section.curves if c.axis == name])
+        sizes = next(curve.sizes for curve in section.curves if curve.axis == name)
+        axes.set_xticks(sizes, [f"{size:.3g}" if size < 1000 else f"{size:.0f}" for size in sizes])
+        axes.set_xticks([], minor=True)
         axes.set_xlabel(name)
         axes.set_ylabel("CPU seconds")
         axes.legend(fontsize=7, title="exponent", title_fontsize=7)
