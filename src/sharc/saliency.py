@@ -60,7 +60,9 @@ def masks(
     if rule == "random":
         return _random_masks(saliency, theta, generators or ())
     size = saliency.abs()
-    return size >= quantile(size, 1.0) if theta == 1 else size > _lower_neighbour(size, theta)
+    if _place(size.shape[-1], theta) >= size.shape[-1] - 1:  # nothing lies above the largest
+        return size >= quantile(size, 1.0)
+    return size > _lower_neighbour(size, theta)
 
 
 def check(theta: float, rule: str) -> None:
