@@ -36,10 +36,10 @@ paper: $(READY)  ## the paper itself: needs internet, and a GPU if there is one
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=paper
 
 bench: $(READY)  ## compare with the alternatives and the machine's limit, under 15 minutes
-	$(ACTIVE) python -m bench
+	$(ACTIVE) PYTHONPATH=src:. python -m bench
 
 bench-full: $(READY)  ## the same with longer runs
-	$(ACTIVE) python -m bench --full
+	$(ACTIVE) PYTHONPATH=src:. python -m bench --size full
 
 archive: $(READY)  ## the finished suite as a Workflow Run RO-Crate
 	$(ACTIVE) sharc archive outputs/sharc.crate.zip
