@@ -8,6 +8,7 @@ from project import Project
 
 pytestmark = pytest.mark.slow
 RUNS = "outputs/runs/digits/efficientnet_lite0"
+UNIT = "digits/efficientnet_lite0/er/dense.json"
 
 
 def test_a_finished_build_has_nothing_to_do(finished: Project):
@@ -70,3 +71,19 @@ def test_a_suite_that_is_not_finished_is_not_exported(project: Project, tmp_path
     said = project.run("sharc", "export", str(tmp_path / "results"), code=2)
     assert "collect:all is not current: outputs/results/summary.csv is missing" in said
     assert not (tmp_path / "results").exists()
+
+
+def test_every_unit_tells_what_it_was_made_from_where_and_at_what_cost(finished: Project):
+    told = {"commit", "dirty", "params", "sources", "source_digest", "inputs", "outputs"}
+    told |= {"packages", "processor", "device", "threads", "seeds", "suite", "key"}
+    told |= {"wall_seconds", "cpu_seconds", "peak_memory_mb"}
+    records = list((finished.folder / "outputs/provenance").rglob("*.json"))
+    assert len(records) == len(list((finished.folder / ".sharc/stamps").rglob("*.stamp")))
+    for path in records:
+        record = json.loads(path.read_text())
+        assert told <= set(record), path
+        assert record["dirty"] is False
+        assert record["peak_memory_mb"] > 1
+    train = json.loads((finished.folder / f"outputs/provenance/train/{UNIT}").read_text())
+    assert train["seeds"] == [0, 1]
+    assert set(train["packages"]) >= {"torch", "numpy"}

@@ -38,18 +38,19 @@ def _cpu_seconds() -> float:
 def surroundings(threads: int) -> dict[str, Any]:
     """Commit, machine and package versions."""
     return {
-        "commit": _git("rev-parse", "HEAD"),
-        "dirty": bool(_git("status", "--porcelain", "--untracked-files=no")),
+        "commit": git("rev-parse", "HEAD"),
+        "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in _PACKAGES},
         "machine": platform.machine(),
-        "processor": _processor(),
+        "processor": processor(),
         "device": _device(),
         "threads": threads,
     }
 
 
-def _git(*words: str) -> str | None:
+def git(*words: str) -> str | None:
+    """What Git answers, or None where there is no history to ask."""
     try:
         done = subprocess.run(["git", *words], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -57,7 +58,8 @@ def _git(*words: str) -> str | None:
     return done.stdout.strip()
 
 
-def _processor() -> str:
+def processor() -> str:
+    """The processor's name, as far as the system tells it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
