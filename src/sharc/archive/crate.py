@@ -16,6 +16,7 @@ from rocrate.model import ContextEntity  # type: ignore[import-untyped]
 from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
 from sharc.artifacts.files import read_json, write_atomically
+from sharc.artifacts.notes import note_beside
 from sharc.config import Params, load_params
 from sharc.errors import UserError
 from sharc.workflow.families import build_graph
@@ -90,7 +91,8 @@ def _stage(unit: Unit) -> str:
 def _files_of(unit: Unit) -> set[str]:
     receipt = unit.load_receipt()
     outputs = set(receipt.outputs) if receipt else set()
-    return outputs | {str(unit.receipt), str(unit.provenance)}
+    notes = {str(note) for name in outputs if (note := note_beside(Path(name))).is_file()}
+    return outputs | notes | {str(unit.receipt), str(unit.provenance)}
 
 
 def _in_git() -> set[str]:
