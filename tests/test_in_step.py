@@ -54,3 +54,19 @@ def test_every_dependency_is_pinned_in_the_lock():
     assert {name.lower() for name in declared} <= pinned
     assert "torch==2.14.1" in lock
     assert "torchvision==0.29.1" in lock
+
+
+def test_the_readme_shows_the_committed_results():
+    shown = [line for line in (ROOT / "README.md").read_text().splitlines() if "-IL | " in line]
+    committed = (ROOT / "results/cifar10/comparison.md").read_text().splitlines()
+    rows = {
+        tuple(_cells(line)[i] for i in (0, 3, 5, 8, 11, 12))
+        for line in committed
+        if "-IL |" in line
+    }
+    assert {tuple(_cells(line)[i] for i in (0, 1, 3, 5, 7, 8)) for line in shown} <= rows
+    assert len(shown) == len(rows) == 16
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
