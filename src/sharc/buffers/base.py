@@ -5,6 +5,7 @@ from the data order alone, so it is known when the task begins: only the few ste
 an example are observed, all others cost nothing.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,7 @@ class Hit:
     label: Tensor  # [k]
 
 
-class Buffer:
+class Buffer(ABC):
     """Base of every episodic memory; a subclass says what it captures and what it gives back.
 
     The engine calls, per task: begin_task, then observe(step, ...) for each step in
@@ -116,13 +117,13 @@ class Buffer:
         head are those before the update.
         """
 
+    @abstractmethod
     def end_task(self, task: int, head: Head) -> None:
         """Store the task's examples; set `self.replay` to those of all tasks so far."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ledger(self, run: int) -> dict[str, Any]:
         """Everything held for one run: {"items", "parts": {name: {"floats", "bytes"}}}."""
-        raise NotImplementedError
 
     def recall(self, run: int) -> list[dict[str, Any]]:
         """Recall errors per task and age; a buffer that stores whole examples has none."""

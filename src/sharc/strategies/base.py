@@ -4,6 +4,7 @@ Softmax cross-entropy of one row has the gradient x (softmax(z) - onehot(y))^T, 
 a choice of rows (new ones, replayed ones), of a residual per row, and of a weight per row.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -26,7 +27,7 @@ COMMON: dict[str, Any] = {
 }
 
 
-class Strategy:
+class Strategy(ABC):
     """Base of every method; its whole rule is `step`."""
 
     replays: str = "none"  # what each step replays: "none", "sampled" or "all"
@@ -59,9 +60,9 @@ class Strategy:
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Prepare what is constant within a task; replay is None until there is a past."""
 
+    @abstractmethod
     def step(self, batch: Batch) -> None:
         """One update of the head."""
-        raise NotImplementedError
 
     def settle(self) -> None:
         """Bring the head up to date, if the strategy holds part of it elsewhere."""
