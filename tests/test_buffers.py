@@ -7,7 +7,7 @@ import torch
 
 from oracles.toy import toy_stream
 from sharc.buffers.dense import DenseBuffer
-from sharc.buffers.rules import last, reservoir, ring
+from sharc.buffers.rules import batch_prefix, last, prefixes_that_fit, reservoir, ring
 from sharc.engine.draws import replay_rows, subsets
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
@@ -20,19 +20,36 @@ def head_for(runs: int) -> Head:
 
 
 def test_last_keeps_the_last_examples() -> None:
-    assert last(torch.zeros(10), 3, 0, 0).tolist() == [7, 8, 9]
+    assert last(torch.zeros(10), 3, 0, 0, 10).tolist() == [7, 8, 9]
+
+
+def test_batch_prefix_lets_in_as_many_of_a_batch_as_it_puts_out() -> None:
+    # Room for 5, batches of 4: 0-3 come in; for 4-7 three must go, so 4, 5, 6 come in; and so on.
+    assert batch_prefix(torch.zeros(12), 5, 0, 0, 4).tolist() == [6, 8, 9, 10]
+    assert last(torch.zeros(12), 5, 0, 0, 4).tolist() == [7, 8, 9, 10, 11]
+
+
+def test_batch_prefix_is_the_last_m_where_batches_fill_the_room() -> None:
+    assert batch_prefix(torch.zeros(12), 8, 0, 0, 4).tolist() == list(range(4, 12))
+
+
+def test_the_first_batch_is_stored_whatever_it_costs_and_a_hopeless_one_is_dropped() -> None:
+    costs = torch.tensor([5, 5, 1, 1, 9, 9, 1, 2])
+    # 0, 1 cost 10 of 6; 2, 3 need both out; 4, 5 can never fit; 6, 7 put out 2 alone.
+    assert prefixes_that_fit(costs, 6, 2).tolist() == [2, 3, 6, 7]
+    assert prefixes_that_fit(costs, 4, 2).tolist() == [3, 6]
 
 
 def test_ring_keeps_the_last_of_each_class_evenly() -> None:
     labels = torch.tensor([0, 1, 0, 1, 0, 0, 0])
-    assert ring(labels, 4, 0, 0).tolist() == [1, 3, 5, 6]
-    assert ring(labels, 5, 0, 0).tolist() == [1, 3, 4, 5, 6]  # class 1 has no third
+    assert ring(labels, 4, 0, 0, 10).tolist() == [1, 3, 5, 6]
+    assert ring(labels, 5, 0, 0, 10).tolist() == [1, 3, 4, 5, 6]  # class 1 has no third
 
 
 def test_reservoir_keeps_every_example_equally_often() -> None:
     kept = torch.zeros(20)
     for seed in range(600):
-        positions = reservoir(torch.zeros(20), 5, seed, 0)
+        positions = reservoir(torch.zeros(20), 5, seed, 0, 10)
         assert len(positions.unique()) == 5
         kept[positions] += 1
     expected, sd = 600 * 5 / 20, (600 * 0.25 * 0.75) ** 0.5

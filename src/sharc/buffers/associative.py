@@ -15,16 +15,16 @@ from torch import Tensor
 
 from sharc.buffers.base import Buffer, Hit, Replay
 from sharc.buffers.budget import FLOAT_BYTES, LABEL_BYTES, Budget, checked, index_bytes
+from sharc.buffers.channels import Channels
+from sharc.buffers.parts import Examples, Seen
 from sharc.buffers.quality import hits
-from sharc.buffers.store import Examples, Store
+from sharc.buffers.rules import IN_ORDER, within
+from sharc.buffers.store import Store
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.stream import Stream
+from sharc.errors import UserError
 from sharc.memories.base import Memory, Shape
-from sharc.randomness import generator
-from sharc.saliency import channel_saliency, masks
-
-NONZERO_PLAN = 8  # non-zero entries are fewer than entries: plan for so many more examples
 
 
 class AssociativeBuffer(Buffer):
@@ -46,11 +46,18 @@ class AssociativeBuffer(Buffer):
         height, width = stream.map_size
         self.shape = Shape(1 if memory.pooled_storage else height * width, stream.n_features)
         self.dense = height * width * stream.n_features
-        self.thetas = [float(run.variant) for run in self.runs]
+        self.thetas = [float(run.variant or 0) for run in self.runs]
+        if self._costs_differ and self.rule not in IN_ORDER:
+            raise UserError(
+                f"buffer_rule {self.rule!r} needs examples that all cost the same, but budget_count"
+                " nonzero and saliency relu_ge make them differ: use buffer_rule"
+                f" {' or '.join(IN_ORDER)}."
+            )
         self._stores = [
             Store(stream, run.seed, theta, memory, memory_options or {}, self.sharc)
             for run, theta in zip(self.runs, self.thetas, strict=True)
         ]
+        self._channels = Channels(str(self.sharc["saliency"]), self.runs, self.thetas, stream)
         self._logits: list[Tensor] = []  # per task [S, m, C]
         self._masks: list[Tensor] = []  # per task [S, m, K] bool
         self._known: list[Tensor] = []  # per task [S, m, K] pooled, 0 where dropped
@@ -68,12 +75,23 @@ class AssociativeBuffer(Buffer):
         memory = self._stores[place].memory
         if self.sharc["budget"] == "total_bytes" and memory is not None:
             return budget.by_total_bytes(theta, memory)
-        more = NONZERO_PLAN if self.sharc["budget_count"] == "nonzero" else 1
-        return budget.by_samples(theta) * more
+        return budget.by_samples(theta)
 
     def capacity(self, run: RunSpec) -> int:
-        """Examples a task may keep; where a channel's cost varies, no fewer than will fit."""
+        """Examples a task may keep where all cost the same."""
         return self._capacities[self.runs.index(run)]
+
+    @property
+    def _costs_differ(self) -> bool:
+        if self.sharc["budget"] == "total_bytes":
+            return False
+        return self.sharc["budget_count"] == "nonzero" or self.sharc["saliency"] == "relu_ge"
+
+    def candidates(self, labels: Tensor, run: RunSpec, task: int, batch: int) -> Tensor:
+        """All of the task where what an example costs is known only when it has been met."""
+        if self._costs_differ:
+            return torch.arange(len(labels))
+        return super().candidates(labels, run, task, batch)
 
     @property
     def observes(self) -> bool:
@@ -82,44 +100,26 @@ class AssociativeBuffer(Buffer):
         return self.wants_logits or by_batch
 
     def allocate(self, task: int, size: int) -> None:
-        """Room for logits and masks; the control's random saliencies of this task."""
+        """Room for logits and masks."""
         runs, x = len(self.runs), self.stream.x
         self._logits.append(x.new_zeros(runs, size, self.stream.n_classes * self.wants_logits))
         kept = torch.ones(runs, size, self.stream.n_features, dtype=torch.bool, device=x.device)
         self._masks.append(kept)
-        if self.sharc["saliency"] == "random":
-            shape = (self.stream.n_classes, self.stream.n_features)
-            draws = [
-                torch.rand(shape, generator=generator(run.seed, "mask", task)) for run in self.runs
-            ]
-            self._chance = torch.stack(draws).to(x.device)
+        self._channels.begin_task(task)
 
     def capture(self, hit: Hit, logits: Tensor | None, head: Head) -> None:
         """Keep the logits of the head that meets the examples, and its mask of their channels."""
         if self.wants_logits and logits is not None:
             self._logits[-1][hit.run, hit.slot] = logits[hit.run, hit.row]
         if self.sharc["saliency_time"] == "batch":
-            self._masks[-1][hit.run, hit.slot] = self._mask(hit.run, hit.label, head)
-
-    def _mask(self, run: Tensor, label: Tensor, head: Head) -> Tensor:
-        """Eq. 3 and 4 for the classes `label` [k] of the runs `run` [k] -> bool [k, K]."""
-        rule = str(self.sharc["saliency"])
-        if rule == "random":
-            rows, rule = self._chance[run, label], "abs_gt"
-        else:
-            rows = channel_saliency(head.class_rows(run, label), self.shape.positions)
-        kept = torch.empty_like(rows, dtype=torch.bool)
-        for place in run.unique().tolist():
-            mine = run == place
-            kept[mine] = masks(rows[mine], self.thetas[place], rule)
-        return kept
+            self._masks[-1][hit.run, hit.slot] = self._channels.kept(hit.run, hit.label, head)
 
     def begin_task(self, task: int, head: Head, order: Tensor, batch: int) -> None:
         """Recall what is held of the tasks before; plan what to keep of this one."""
         if self.replay is not None:
             self._recall(self.replay, task - 1, head)
         super().begin_task(task, head, order, batch)
-        self._batch = batch
+        self._batch, self._order = batch, order
 
     def _recall(self, held: Replay, after: int, head: Head) -> None:
         """Complete every example of every past task, and note how well that went."""
@@ -127,6 +127,8 @@ class AssociativeBuffer(Buffer):
         if self.sharc["recall"] == "task_start":
             for place, store in enumerate(self._stores):
                 self._quality[place] += store.recall_all(x[place], held.task_slices, after)
+        if self.sharc["stored"] == "recalled":
+            self._known = [x[:, rows] for rows in held.task_slices]
         self.replay = replace(held, x=x)
         valid = torch.ones_like(held.y, dtype=torch.bool) if held.valid is None else held.valid
         right = hits(head, x, held.y) & valid
@@ -142,34 +144,37 @@ class AssociativeBuffer(Buffer):
         if self.sharc["saliency_time"] == "task_end":
             run, slot = self.kept_valid[-1].nonzero(as_tuple=True)
             label = self.stream.y[self.kept[-1][run, slot]]
-            self._masks[-1][run, slot] = self._mask(run, label, head)
+            self._masks[-1][run, slot] = self._channels.kept(run, label, head)
         self._trim()
         known = torch.where(self._masks[-1], self.gather(self.kept[-1]), 0)
         self._known.append(known)
         for place, store in enumerate(self._stores):
             rows = self.kept_valid[-1][place].nonzero().squeeze(1)
             index, kept = self.kept[-1][place, rows], self._masks[-1][place, rows]
-            examples = Examples(rows, index, self.stream.y[index], kept)
-            last = -(-self._budgets[place].slots // self._batch) * self._batch
-            self._quality[place] += store.add(examples, known[place], task, (self._batch, last))
+            seen_at = self.kept_place[-1][place, rows]
+            examples = Examples(rows, index, self.stream.y[index], kept, seen_at)
+            last = -(-self._budgets[place].slots // self._batch)
+            seen = Seen(self._order[place], self._batch, last)
+            self._quality[place] += store.add(examples, known[place], task, seen)
         logits = torch.cat(self._logits, dim=1) if self.wants_logits else None
         y = self.stream.y[torch.cat(self.kept, dim=1)]
         x = torch.cat(self._known, dim=1)
         self.replay = Replay(x, y, logits, self.slices(), self.all_valid())
 
     def _trim(self) -> None:
-        """Drop the oldest examples beyond the budget, where a mask may keep more than planned."""
-        exact = self.sharc["budget_count"] == "kept" and self.sharc["saliency"] != "relu_ge"
-        if exact or self.sharc["budget"] == "total_bytes":
+        """Keep what the rule says now that the costs are known, its rows moved to the front."""
+        if not self._costs_differ:
             return
         valid = self.kept_valid[-1]
         for place, budget in enumerate(self._budgets):
-            cost = self._costs(place) * valid[place]
-            within = cost.flip(0).cumsum(0).flip(0) <= budget.numbers
-            valid[place] &= within | (cost.flip(0).cumsum(0).flip(0) == cost)  # one always stays
-        anywhere = valid.any(dim=0)
-        for parts in (self.kept, self.kept_valid, self._masks, self._logits):
-            parts[-1] = parts[-1][:, anywhere]
+            costs, room = self._costs(place), budget.numbers
+            held = within(self.rule, costs, room, self._batch).to(valid.device)
+            valid[place] = torch.zeros_like(valid[place]).index_fill(0, held, True)
+        size = int(valid.sum(dim=1).max())
+        order = (~valid).to(torch.uint8).argsort(dim=1, stable=True)[:, :size]
+        run = torch.arange(len(order), device=order.device)[:, None]
+        for parts in (self.kept, self.kept_place, self.kept_valid, self._masks, self._logits):
+            parts[-1] = parts[-1][run, order]
 
     def _costs(self, place: int) -> Tensor:
         """Numbers that each planned example of the task costs the run, [m]."""
@@ -194,7 +199,7 @@ class AssociativeBuffer(Buffer):
         valid = torch.cat(self.kept_valid, dim=1)[run]
         kept = torch.cat(self._masks, dim=1)[run].sum(dim=1)[valid]
         items, values = len(kept), int(kept.sum()) * self.shape.positions
-        whole = items * self.dense if self.sharc["stored"] == "recalled" else 0
+        whole = items * self.dense - values if self.sharc["stored"] == "recalled" else 0
         index = sum(index_bytes(self.shape.channels, k) for k in kept.tolist())
         floats = {"values": values, "logits": items * self._logits[0].shape[2], "recalled": whole}
         floats |= {f"memory_{k}": v for k, v in self._stores[run].n_floats().items()}

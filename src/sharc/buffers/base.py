@@ -73,6 +73,7 @@ class Buffer(ABC):
         self.replay: Replay | None = None
         self.hits: dict[int, Hit] = {}
         self.kept: list[Tensor] = []  # per past task, training indices [S, m]
+        self.kept_place: list[Tensor] = []  # per past task, positions in its order [S, m]
         self.kept_valid: list[Tensor] = []  # per past task, [S, m] bool
 
     def capacity(self, run: RunSpec) -> int:
@@ -85,20 +86,24 @@ class Buffer(ABC):
         A subclass that recalls does it here, after super().begin_task(...).
         """
         keep = [
-            RULES[self.rule](
-                self.stream.y[row], min(self.capacity(run), len(row)), run.seed, task
-            ).to(order.device)
+            self.candidates(self.stream.y[row], run, task, batch).to(order.device)
             for row, run in zip(order, self.runs, strict=True)
         ]
         size = max(len(k) for k in keep)
         position = torch.stack([torch.cat([k, k[:1].expand(size - len(k))]) for k in keep])
         counts = torch.tensor([len(k) for k in keep], device=order.device)
         self.kept.append(order.gather(1, position))
+        self.kept_place.append(position)
         self.kept_valid.append(
             torch.arange(size, device=order.device).expand(len(keep), -1) < counts[:, None]
         )
         self.allocate(task, size)
         self.hits = self._plan(position, batch) if self.observes else {}
+
+    def candidates(self, labels: Tensor, run: RunSpec, task: int, batch: int) -> Tensor:
+        """Positions in the task's order that may still be held when it ends, ascending."""
+        size = min(self.capacity(run), len(labels))
+        return RULES[self.rule](labels, size, run.seed, task, batch)
 
     @property
     def observes(self) -> bool:

@@ -20,7 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "forget_every": 1,  # tasks, R in Algorithm 1
     "budget": "samples",  # kept channels count; or total_bytes: everything held counts
     "budget_count": "kept",  # a kept channel costs H·W; or nonzero: its non-zero entries
-    "stored": "masked",  # or recalled: the completed example is held
+    "stored": "masked",  # or recalled: once completed, the whole example is held
     "recall": "task_start",  # or at_store: once, when the example has been written
     "recall_scope": "all",  # or last_batches: only of the last ceil(m / batch) batches
     "write_scope": "stored",  # or last_batches
@@ -51,7 +51,13 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
             raise UserError(unknown("option of sharc", name, DEFAULTS))
         if name in CHOICES and value not in CHOICES[name]:
             raise UserError(unknown(f"sharc.{name}", value, CHOICES[name]))
-    return DEFAULTS | dict(options)
+    complete = DEFAULTS | dict(options)
+    if complete["recall"] == "at_store" and complete["stored"] == "masked":
+        raise UserError(
+            "recall at_store with stored masked would throw away what it recalls: set stored to"
+            " recalled, or recall to task_start."
+        )
+    return complete
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """Which examples of a task survive in its memory, known ahead from the order they come in.
 
-Each rule maps (labels of the task in order [n], m, seed, task) to the positions [m] kept,
-ascending.
+Each rule maps (labels of the task in order [n], m, seed, task, batch) to the positions kept,
+at most m, ascending.
 """
 
+from collections import deque
 from collections.abc import Callable
 
 import torch
@@ -12,13 +13,13 @@ from torch import Tensor
 from sharc.randomness import generator
 
 
-def last(labels: Tensor, m: int, seed: int, task: int) -> Tensor:
+def last(labels: Tensor, m: int, seed: int, task: int, batch: int) -> Tensor:
     """The last m examples of the task (GEM, Lopez-Paz & Ranzato 2017, section 3)."""
     n = len(labels)
     return torch.arange(n - m, n)
 
 
-def reservoir(labels: Tensor, m: int, seed: int, task: int) -> Tensor:
+def reservoir(labels: Tensor, m: int, seed: int, task: int, batch: int) -> Tensor:
     """A uniform sample of the task by Vitter's algorithm R: example i replaces slot j <= i."""
     n = len(labels)
     slot = torch.arange(m)
@@ -29,7 +30,7 @@ def reservoir(labels: Tensor, m: int, seed: int, task: int) -> Tensor:
     return slot.scatter_reduce(0, target[hit], later[hit], "amax").sort().values
 
 
-def ring(labels: Tensor, m: int, seed: int, task: int) -> Tensor:
+def ring(labels: Tensor, m: int, seed: int, task: int, batch: int) -> Tensor:
     """A ring per class (Chaudhry et al. 2019): the last examples of each class, evenly."""
     n = len(labels)
     age = torch.empty(n, dtype=torch.long)
@@ -40,8 +41,53 @@ def ring(labels: Tensor, m: int, seed: int, task: int) -> Tensor:
     return youngest_first[:m].sort().values
 
 
-RULES: dict[str, Callable[[Tensor, int, int, int], Tensor]] = {
+def batch_prefix(labels: Tensor, m: int, seed: int, task: int, batch: int) -> Tensor:
+    """The authors' code: first in, first out, but only the beginning of each batch comes in."""
+    return prefixes_that_fit(torch.ones(len(labels), dtype=torch.long), m, batch)
+
+
+def prefixes_that_fit(costs: Tensor, room: int, batch: int) -> Tensor:
+    """Positions held at the end, when position i costs costs[i] of `room`.
+
+    The first batch is stored whatever it costs. A later one that fits is appended whole;
+    otherwise the oldest are put out until the whole batch would fit, and only as many of its
+    examples as were put out come in, its first ones. A batch that would not fit even then is
+    dropped, and nothing is put out for it.
+    """
+    values = costs.tolist()
+    held: deque[int] = deque()
+    used = 0
+    for start in range(0, len(values), batch):
+        new = range(start, min(start + batch, len(values)))
+        need = sum(values[i] for i in new)
+        entering = len(new)
+        if held and used + need > room:
+            if need > room:
+                continue
+            entering = 0
+            while used + need > room:
+                used -= values[held.popleft()]
+                entering += 1
+        held.extend(new[:entering])
+        used += sum(values[i] for i in new[:entering])
+    return torch.tensor(held, dtype=torch.long)
+
+
+IN_ORDER = ("last", "batch_prefix")  # rules that can be followed when examples differ in cost
+
+
+def within(rule: str, costs: Tensor, room: int, batch: int) -> Tensor:
+    """Positions that a rule of IN_ORDER keeps of examples that cost [n]; never none."""
+    if rule == "batch_prefix":
+        return prefixes_that_fit(costs, room, batch)
+    fits = costs.flip(0).cumsum(0).flip(0) <= room
+    fits[-1] = True
+    return fits.nonzero().squeeze(1)
+
+
+RULES: dict[str, Callable[[Tensor, int, int, int, int], Tensor]] = {
     "last": last,
+    "batch_prefix": batch_prefix,
     "reservoir": reservoir,
     "ring": ring,
 }

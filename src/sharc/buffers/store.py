@@ -7,25 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from sharc.buffers.parts import Examples, Part, Seen
 from sharc.buffers.quality import Yardstick, report
 from sharc.engine.stream import Stream
 from sharc.errors import UserError
 from sharc.memories.base import Cue, Memory, Recalled, Shape, Trace
 from sharc.memories.cues import gathered, segments
-
-
-@dataclass(frozen=True)
-class Examples:
-    """n examples of a task: their slots, training indices, classes and masks."""
-
-    rows: Tensor  # [n]
-    index: Tensor  # [n]
-    labels: Tensor  # [n]
-    kept: Tensor  # [n, K] bool
-
-    def part(self, rows: Tensor) -> "Examples":
-        """Some of them."""
-        return Examples(*(part[rows] for part in vars(self).values()))
 
 
 @dataclass(frozen=True)
@@ -90,18 +77,13 @@ class Store:
         counts = [(self.maps(part) != 0).sum(dim=1) for part in index.split(256)]
         return (torch.cat(counts) * kept).sum(dim=1)
 
-    def add(
-        self, examples: Examples, known: Tensor, task: int, tail: tuple[int, int]
-    ) -> list[dict[str, Any]]:
-        """Write a task's examples, group them, and forget; errors of what is recalled at once.
-
-        `tail`: the size of a batch, and how many examples count as those of the last batches.
-        """
+    def add(self, examples: Examples, known: Tensor, task: int, seen: Seen) -> list[dict[str, Any]]:
+        """Write a task's examples, group them, and forget; errors of what is recalled at once."""
         if self.memory is None:
             return []
         found: list[tuple[Group, Recalled]] = []
-        for part, last in self._parts(examples, tail):
-            groups = self._write(part, last, task)
+        for part in self._parts(examples, seen):
+            groups = self._write(part, task)
             self._groups += groups
             if groups and self.sharc["recall"] == "at_store":
                 recalled = self._trace.recall([g.cue for g in groups], int(self.sharc["watch"]))
@@ -111,38 +93,52 @@ class Store:
             self._memory.forget(self._trace.erases)
         return _reports(found, task)
 
-    def _parts(self, examples: Examples, tail: tuple[int, int]) -> Iterator[tuple[Examples, bool]]:
-        """The examples as they are written together, and whether they are of the last batches."""
-        batch, last = tail
-        scopes = (self.sharc["recall_scope"], self.sharc["write_scope"])
-        by_batch = self.sharc["forget"] == "write" or self.sharc["recall"] == "at_store"
-        places = torch.arange(len(examples.rows), device=examples.rows.device)
-        old = max(0, len(places) - last) if "last_batches" in scopes else 0
-        if old:
-            yield examples.part(places[:old]), False
-        for part in places[old:].split(batch if by_batch else max(len(places), 1)):
-            yield examples.part(part), True
+    def _parts(self, examples: Examples, seen: Seen) -> Iterator[Part]:
+        """The examples as they are written together, those of the last batches one by one.
 
-    def _write(self, part: Examples, last: bool, task: int) -> list[Group]:
-        """Write a part's maps, if its scope says so, and return its groups to be recalled."""
-        maps = self.maps(part.index)
+        The authors' code writes a last batch whole, also what the buffer does not take of it.
+        """
+        whole = self.sharc["write_scope"] == "last_batches"
+        to_all = self.sharc["recall_scope"] == "all"
+        start = seen.last_from if whole or not to_all else 0
+        old = examples.part(examples.seen_at < start)
+        nothing = old.index[:0]
+        if len(old.rows):
+            yield Part(old, nothing if whole else old.index, _count(old.rows), to_all)
+        by_batch = self.sharc["forget"] == "write" or self.sharc["recall"] == "at_store"
+        step = seen.batch if by_batch else len(seen.order)
+        for at in range(start, len(seen.order), step):
+            here = (examples.seen_at >= at) & (examples.seen_at < at + step)
+            part = examples.part(here)
+            if whole:
+                yield Part(part, seen.order[at : at + step], part.seen_at - at, recalled=True)
+            elif len(part.rows):
+                yield Part(part, part.index, _count(part.rows), recalled=True)
+
+    def _write(self, part: Part, task: int) -> list[Group]:
+        """Write a part's maps, and return the groups of its examples that will be recalled."""
         first = self._written
-        if last or self.sharc["write_scope"] == "stored":
+        examples = part.examples
+        if len(part.written):
+            maps = self.maps(part.written)
             if self.sharc["forget"] == "write":
                 self._memory.forget(self._trace.erases)
-            self._trace.write(maps.flatten(1), part.labels)
+            self._trace.write(maps.flatten(1), self.stream.y[part.written])
             self._written += len(maps)
-        if not last and self.sharc["recall_scope"] == "last_batches":
+            maps = maps[part.place]
+        else:
+            maps = self.maps(examples.index)
+        if not part.recalled or not len(examples.rows):
             return []
-        return list(self._grouped(part, maps, first, task))
+        return list(self._grouped(examples, maps, first + part.place, task))
 
-    def _grouped(self, part: Examples, maps: Tensor, first: int, task: int) -> Iterator[Group]:
+    def _grouped(self, part: Examples, maps: Tensor, serial: Tensor, task: int) -> Iterator[Group]:
         """One group per class, or several where masks drifted apart while the class was met."""
         for label in part.labels.unique().tolist():
             mine = (part.labels == label).nonzero().squeeze(1)
             for segment in segments(part.kept[mine], float(self.sharc["cue_share"])):
                 at = mine[segment]
-                cue = gathered(maps[at], part.kept[at], part.labels[at], first + at)
+                cue = gathered(maps[at], part.kept[at], part.labels[at], serial[at])
                 yardstick = Yardstick.of(maps[at], cue, int(self.sharc["watch"]))
                 yield Group(task, part.rows[at], cue, yardstick)
 
@@ -154,11 +150,17 @@ class Store:
         recalled = self._trace.recall(cues, int(self.sharc["watch"]))
         found = list(zip(self._groups, recalled, strict=True))
         _fill(found, x, slices)
+        if self.sharc["stored"] == "recalled":
+            self._groups.clear()  # whole from now on
         return _reports(found, after)
 
     def n_floats(self) -> dict[str, int]:
         """Numbers the associative memory holds."""
         return {"weights": 0, "prior": 0} if self.memory is None else self.memory.n_floats()
+
+
+def _count(rows: Tensor) -> Tensor:
+    return torch.arange(len(rows), device=rows.device)
 
 
 def _fill(found: list[tuple[Group, Recalled]], x: Tensor, slices: list[slice]) -> None:

@@ -1,0 +1,43 @@
+"""Which channels of an example a run keeps, by the head that meets it."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from sharc.engine.head import Head
+from sharc.engine.runs import RunSpec
+from sharc.engine.stream import Stream
+from sharc.randomness import generator
+from sharc.saliency import channel_saliency, masks
+
+
+class Channels:
+    """One rule of saliency for a stack of runs, each with its own share of dropped channels."""
+
+    def __init__(
+        self, rule: str, runs: Sequence[RunSpec], thetas: Sequence[float], stream: Stream
+    ) -> None:
+        self.rule, self.runs, self.thetas, self.stream = rule, runs, thetas, stream
+
+    def begin_task(self, task: int) -> None:
+        """Draw the control's saliencies of this task."""
+        if self.rule == "random":
+            shape = (self.stream.n_classes, self.stream.n_features)
+            draws = [
+                torch.rand(shape, generator=generator(run.seed, "mask", task)) for run in self.runs
+            ]
+            self._chance = torch.stack(draws).to(self.stream.x.device)
+
+    def kept(self, run: Tensor, label: Tensor, head: Head) -> Tensor:
+        """Eq. 3 and 4 for the classes `label` [k] of the runs `run` [k] -> bool [k, K]."""
+        if self.rule == "random":
+            rows, rule = self._chance[run, label], "abs_gt"
+        else:
+            height, width = self.stream.map_size
+            rows, rule = channel_saliency(head.class_rows(run, label), height * width), self.rule
+        kept = torch.empty_like(rows, dtype=torch.bool)
+        for place in run.unique().tolist():
+            mine = run == place
+            kept[mine] = masks(rows[mine], self.thetas[place], rule)
+        return kept
