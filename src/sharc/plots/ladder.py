@@ -1,0 +1,134 @@
+"""The ladder: ACC from the authors' procedure, at the top, down to the paper's text."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from sharc.plots.canvas import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, panels
+from sharc.results import labels, ladder_labels, ladder_words
+from sharc.results.ladder_layout import Ladder, Place
+from sharc.results.layout import SCENARIOS
+
+NAME, TITLE = "ladder", "From the authors' procedure to the paper's, one switch at a time"
+PAPER_ROW = -1.0  # above the first rung
+_APART = 0.16  # of a row, between the series of one panel: intervals must not hide each other
+_DIM = "#555555"
+
+
+def draw(frame: pd.DataFrame, ladder: Ladder) -> Drawing:
+    """Rows of panels: data sets; columns: scenarios. Downwards: one more switch each."""
+    size = (3.3, 0.9 + 0.28 * (len(ladder.rungs) + 1))
+    figure, axes = panels(len(ladder.datasets), 2, size, sharey=True)
+    figure.set_figwidth(9.0)
+    for dataset, line in zip(ladder.datasets, axes, strict=True):
+        for scenario, place in zip(SCENARIOS, line, strict=True):
+            here = frame[(frame["dataset"] == dataset) & (frame["scenario"] == scenario)]
+            _panel(place, here, ladder, dataset)
+            place.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
+            place.set_xlabel("ACC (%)")
+        _names(line[0], ladder)
+    figure.legend(handles=_legend(ladder), loc="outside lower center", ncols=6, fontsize=8)
+    return Drawing(NAME, TITLE, _caption(ladder), figure)
+
+
+def _panel(axes: Axes, frame: pd.DataFrame, ladder: Ladder, dataset: str) -> None:
+    places = ladder.places_of(dataset)
+    for index, place in enumerate(places):
+        mine = frame[(frame["method"] == place.method) & (frame["variant"] == place.variant)]
+        shift = _APART * (index - (len(places) - 1) / 2)
+        _series(axes, mine.sort_values("rung"), place, shift)
+        _printed(axes, mine["paper_acc"].iloc[0], place, shift)
+    axes.axhline(PAPER_ROW + 0.5, color=_DIM, lw=0.8)
+    axes.set_ylim(len(ladder.rungs) - 0.4, PAPER_ROW - 0.5)
+    axes.set_axisbelow(True)
+
+
+def _series(axes: Axes, mine: pd.DataFrame, place: Place, shift: float) -> None:
+    """A marker with its interval where runs were made; a thick step where the effect is decided."""
+    colour = COLOURS.get(place.method, "#333333")
+    heights = mine["rung"].to_numpy(float) + shift
+    means = mine["acc_mean"].to_numpy()
+    thick = ladder_words.decided(mine).to_numpy()
+    style = PLUS_LINE if place.plus else BASE_LINE
+    for step in range(1, len(mine)):
+        ends = slice(step - 1, step + 1)
+        axes.plot(
+            means[ends], heights[ends], color=colour, ls=style, lw=2.6 if thick[step] else 1.1,
+            solid_capstyle="butt", zorder=2,
+        )  # fmt: skip
+    for y, row in zip(heights, mine.to_dict("records"), strict=True):
+        _point(axes, row, place, y)
+
+
+def _point(axes: Axes, row: dict[str, float], place: Place, height: float) -> None:
+    colour = COLOURS.get(place.method, "#333333")
+    if row["n"] == 0:
+        axes.annotate(
+            f"{place.label} missing", (1.0, height), xycoords=("axes fraction", "data"),
+            ha="right", va="center", fontsize=5.5, color=colour,
+        )  # fmt: skip
+        return
+    if row["reused"]:
+        return
+    axes.plot([row["acc_low"], row["acc_high"]], [height] * 2, color=colour, lw=1.0, zorder=3)
+    axes.plot(
+        row["acc_mean"], height, marker=MARKERS.get(place.method, "o"), color=colour,
+        markersize=4.2, markerfacecolor=colour if place.plus else "white", zorder=4,
+    )  # fmt: skip
+    if row["n_missing"]:
+        axes.annotate(
+            f"n={row['n']}", (row["acc_mean"], height), xytext=(5, 0), va="center", fontsize=5.5,
+            textcoords="offset points", color=colour,
+        )  # fmt: skip
+
+
+def _printed(axes: Axes, value: float, place: Place, shift: float) -> None:
+    """The paper's number: a marker in a row of its own and a thin line down through the rungs."""
+    if pd.isna(value):
+        return
+    colour = COLOURS.get(place.method, "#333333")
+    axes.axvline(
+        value, color=colour, ls=PLUS_LINE if place.plus else BASE_LINE, lw=0.9, alpha=0.7, zorder=1
+    )
+    axes.plot(
+        value, PAPER_ROW + shift, marker=MARKERS.get(place.method, "o"), color=colour,
+        markersize=4.2, markerfacecolor=colour if place.plus else "white", zorder=4,
+    )  # fmt: skip
+
+
+def _names(axes: Axes, ladder: Ladder) -> None:
+    """The rows' names, read downwards: the paper, the reference, then one switch each."""
+    names = ["printed in the paper"]
+    for rung in ladder.rungs:
+        if rung.switch is None:
+            names.append("reference: the authors' code")
+        else:
+            change = ladder_labels.change(rung.switch, rung.before, rung.after)
+            end = " (= paper)" if rung is ladder.rungs[-1] else ""
+            names.append(f"{ladder_labels.switch(rung.switch)}{end}\n{change}")
+    axes.set_yticks([PAPER_ROW, *(rung.number for rung in ladder.rungs)], names, fontsize=7)
+    for place in (0, 1, -1):
+        axes.get_yticklabels()[place].set_fontweight("bold")
+
+
+def _legend(ladder: Ladder) -> list[Line2D]:
+    places = dict.fromkeys((place.method, place.plus, place.label) for place in ladder.places)
+    return [
+        Line2D([], [], color=COLOURS.get(method, "#333333"), ls=PLUS_LINE if plus else BASE_LINE,
+               marker=MARKERS.get(method, "o"), label=label,
+               markerfacecolor=COLOURS.get(method, "#333333") if plus else "white")
+        for method, plus, label in places
+    ] + [
+        Line2D([], [], color=_DIM, lw=2.6, label="decided effect"),
+        Line2D([], [], color=_DIM, lw=0.9, alpha=0.7, label="paper's value"),
+    ]  # fmt: skip
+
+
+def _caption(ladder: Ladder) -> str:
+    return (
+        f"{ladder_words.caption(ladder)} Each row makes one more switch. Dotted and hollow: the "
+        "method alone; solid and filled: with SHARC. Bars: 95 % bootstrap interval over seeds. A "
+        "thick step: the paired interval of that switch's effect excludes zero; no marker: the "
+        "method does not read the switch, and the runs above stand for it. Top row and thin "
+        "vertical lines: the paper's printed values."
+    )

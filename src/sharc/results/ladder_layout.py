@@ -1,0 +1,121 @@
+"""The plan of a ladder: its rungs, its cells, and the rung whose runs hold a cell's numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sharc.errors import UserError
+from sharc.results import labels
+
+_NEEDED = ("buffer", "theta", "memory", "seeds", "backbone", "part", "rungs", "cells")
+
+
+class Place(NamedTuple):
+    """A column of the ladder: what is trained, whatever the switches say."""
+
+    dataset: str
+    method: str
+    variant: str
+
+    @property
+    def plus(self) -> bool:
+        """Whether the method is combined with SHARC."""
+        return self.variant != "dense"
+
+    @property
+    def label(self) -> str:
+        """`ER`, or `ER⁺` with SHARC."""
+        return labels.method(self.method) + (labels.PLUS if self.plus else "")
+
+
+class Rung(NamedTuple):
+    """One step: the switch that differs from the rung before; none at the reference."""
+
+    number: int
+    switch: str | None
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """From the preset `reference`, the first rung, to `paper`, the last, one switch at a time."""
+
+    buffer: int
+    theta: float
+    memory: str
+    backbone: str
+    seeds: tuple[int, ...]
+    part: Mapping[str, int | None]
+    rungs: tuple[Rung, ...]
+    places: tuple[Place, ...]
+    made_at: Mapping[tuple[int, Place], int]
+
+    @classmethod
+    def of(cls, layout: Mapping[str, Any]) -> "Ladder":
+        """From the plain mapping a workflow passes, checked."""
+        if absent := [name for name in _NEEDED if name not in layout]:
+            raise UserError(f"the ladder's layout lacks {', '.join(absent)}: see params.yaml.")
+        made_at = {
+            (cell["rung"], Place(cell["dataset"], cell["method"], cell["variant"])): cell["made_at"]
+            for cell in layout["cells"]
+        }
+        ladder = cls(
+            buffer=layout["buffer"],
+            theta=float(layout["theta"]),
+            memory=layout["memory"],
+            backbone=layout["backbone"],
+            seeds=tuple(layout["seeds"]),
+            part=layout["part"] or {},
+            rungs=tuple(
+                Rung(*(rung[name] for name in Rung._fields))
+                for rung in sorted(layout["rungs"], key=lambda rung: int(rung["number"]))
+            ),
+            places=tuple(dict.fromkeys(place for _, place in made_at)),
+            made_at=made_at,
+        )
+        ladder._check()
+        return ladder
+
+    def _check(self) -> None:
+        for rung in self.rungs:
+            for place in self.places:
+                at = self.made_at.get((rung.number, place))
+                if at is None or at > rung.number:
+                    raise UserError(
+                        f"the ladder's layout gives rung {rung.number} of {'/'.join(place)} the "
+                        f"runs of rung {at}: every rung needs its own runs or an earlier rung's."
+                    )
+
+    def reused(self, number: int, place: Place) -> bool:
+        """Whether the cell does not read this rung's switch and repeats earlier runs."""
+        return self.made_at[number, place] < number
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """In the order of the layout."""
+        return tuple(dict.fromkeys(place.dataset for place in self.places))
+
+    def places_of(self, dataset: str) -> list[Place]:
+        """The methods of one data set, each with its "+" form after it."""
+        mine = [place for place in self.places if place.dataset == dataset]
+        order = list(dict.fromkeys(place.method for place in mine))
+        return sorted(mine, key=lambda place: (order.index(place.method), place.plus))
+
+    @property
+    def setting(self) -> str:
+        """What all rungs share, in words."""
+        return (
+            f"buffer {self.buffer}, θ = {self.theta:g} in both scenarios, "
+            f"{labels.memory(self.memory)}, backbone {self.backbone}, {len(self.seeds)} seeds, "
+            f"{self._data}"
+        )
+
+    @property
+    def _data(self) -> str:
+        said = [
+            f"{size} {what} images"
+            for what, key in (("training", "train_per_task"), ("test", "test_per_task"))
+            if (size := self.part.get(key)) is not None
+        ]
+        return f"{' and '.join(said)} per task" if said else "all images"

@@ -1,0 +1,98 @@
+"""The ladder as one table: rungs down, methods across, a block per data set."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sharc.results import labels, ladder_labels, ladder_words
+from sharc.results.ladder_layout import Ladder, Rung
+from sharc.results.layout import SCENARIOS
+from sharc.results.verdicts import ARROWS, IMPROVES, WORSENS
+
+PRINTED = "printed in the paper"
+Json = dict[str, Any]
+
+
+def blocks(frame: pd.DataFrame, ladder: Ladder) -> list[Json]:
+    """Per data set: heads, and rows of text; plain values for Markdown and the report."""
+    return [_block(frame[frame["dataset"] == name], ladder, name) for name in ladder.datasets]
+
+
+def _block(frame: pd.DataFrame, ladder: Ladder, dataset: str) -> Json:
+    places = ladder.places_of(dataset)
+    columns = [(scenario, place) for scenario in SCENARIOS for place in places]
+    keys = ["rung", "scenario", "method", "variant"]
+    cells = {tuple(row[key] for key in keys): row for row in frame.to_dict("records")}
+
+    def line(rung: Rung) -> list[dict[str, Any]]:
+        return [cells[rung.number, scenario, p.method, p.variant] for scenario, p in columns]
+
+    printed = [
+        {"text": _paper(cell), "mark": "", "verdict": "", "reused": False}
+        for cell in line(ladder.rungs[0])
+    ]
+    rows = [{"name": PRINTED, "what": "", "cells": printed}]
+    for rung in ladder.rungs:
+        rows.append(_names(rung, ladder) | {"cells": [_cell(cell) for cell in line(rung)]})
+    return {
+        "dataset": dataset,
+        "title": labels.dataset(dataset),
+        "groups": [[labels.scenario(scenario), len(places)] for scenario in SCENARIOS],
+        "heads": [place.label for _, place in columns],
+        "rows": rows,
+    }
+
+
+def _names(rung: Rung, ladder: Ladder) -> dict[str, str]:
+    """The row's key in params.yaml and the same in words; the ends are the two presets."""
+    if rung.switch is None:
+        return {"name": "reference", "what": "what the authors' code does"}
+    setting = f"{rung.before} {ladder_labels.ARROW} {rung.after}"
+    what = ladder_labels.switch(rung.switch)
+    if rung is ladder.rungs[-1]:
+        what += "; this is the preset paper"
+    return {"name": f"{rung.switch}: {setting}", "what": what}
+
+
+def _paper(row: dict[str, Any]) -> str:
+    return "–" if np.isnan(row["paper_acc"]) else _spread(row["paper_acc"], row["paper_sd"])
+
+
+def _cell(row: dict[str, Any]) -> Json:
+    """`verdict` is empty unless the paired interval of the switch's effect excludes zero."""
+    verdict = IMPROVES if row["effect_low"] > 0 else WORSENS if row["effect_high"] < 0 else ""
+    mark = ARROWS.get(verdict, "")
+    return {"text": _text(row), "mark": mark, "verdict": verdict, "reused": bool(row["reused"])}
+
+
+def _text(row: dict[str, Any]) -> str:
+    if row["n"] == 0:
+        return "missing"
+    text = f"= {row['acc_mean']:.2f}" if row["reused"] else _spread(row["acc_mean"], row["acc_sd"])
+    return f"{text} (n={row['n']})" if row["n_missing"] else text
+
+
+def _spread(mean: float, sd: float) -> str:
+    return f"{mean:.2f}" + ("" if np.isnan(sd) else f" ± {sd:.2f}")
+
+
+def markdown(frame: pd.DataFrame, ladder: Ladder) -> str:
+    """Sentences, a pipe table per data set, and how to read them."""
+    said = "".join(f"- {sentence}\n" for sentence in ladder_words.sentences(frame, ladder))
+    tables = "\n".join(_pipes(block) for block in blocks(frame, ladder))
+    foot = "".join(f"\n{note}\n" for note in ladder_words.notes(frame))
+    return f"{ladder_words.caption(ladder)}\n\n{said}\n{tables}{foot}"
+
+
+def _pipes(block: Json) -> str:
+    scenarios = [name for name, width in block["groups"] for _ in range(width)]
+    heads = [f"{name} {head}" for name, head in zip(scenarios, block["heads"], strict=True)]
+    lines = [f"## {block['title']}", ""]
+    lines += ["| Switch | What it decides | " + " | ".join(heads) + " |"]
+    lines += ["|---|---|" + "---:|" * len(heads)]
+    for row in block["rows"]:
+        name = row["name"] if row["name"] == PRINTED else f"`{row['name']}`"
+        texts = [" ".join(filter(None, (cell["text"], cell["mark"]))) for cell in row["cells"]]
+        lines.append("| " + " | ".join([name, row["what"], *texts]) + " |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,38 @@
+"""Stage ladder: runs from the authors' procedure to the paper's -> one figure, one table."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sharc.artifacts.files import write_json, write_text
+from sharc.plots import ladder as plot
+from sharc.plots.canvas import save, styled
+from sharc.results import ladder as rows
+from sharc.results import ladder_markup, ladder_words
+from sharc.results.ladder_layout import Ladder
+from sharc.results.paper import Paper
+
+
+def build(records: Sequence[Path], paper_csv: Path, out: Path, *, layout: dict[str, Any]) -> None:
+    """Write ladder.csv, ladder.md, ladder.png, ladder.pdf, and index.json for the report.
+
+    A record is a run's, with the key `rung`: the rung it was made at. A planned run that is
+    missing, failed or diverged is counted in `n_missing` and shown, never averaged over.
+    """
+    ladder = Ladder.of(layout)
+    frame = rows.table(rows.scores(records, ladder), ladder, Paper(paper_csv))
+    write_text(out / "ladder.csv", rows.csv(frame))
+    write_text(out / "ladder.md", ladder_markup.markdown(frame, ladder))
+    with styled():
+        drawing = plot.draw(frame, ladder)
+        files = save(drawing, out)
+    figure = {"name": drawing.name, "title": drawing.title, "caption": drawing.caption}
+    content = {
+        "figures": [figure | {"files": files}],
+        "omitted": [],
+        "caption": ladder_words.caption(ladder),
+        "sentences": ladder_words.sentences(frame, ladder),
+        "notes": ladder_words.notes(frame),
+        "blocks": ladder_markup.blocks(frame, ladder),
+    }
+    write_json(out / "index.json", content)
