@@ -17,6 +17,7 @@ _PATTERNS = (
     "outputs/figures/*.png",
     "outputs/claims.*",
 )
+_LADDER = tuple(f"outputs/ladder/ladder.{ending}" for ending in ("csv", "md", "png"))
 _LARGEST = 300_000  # bytes; Git is no place for more
 
 
@@ -33,7 +34,10 @@ def export_results(folder: Path, suite: str | None) -> None:
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
-    for path in sorted(path for pattern in _PATTERNS for path in Path().glob(pattern)):
+    # Not every suite has a ladder, and another one's may still lie there.
+    climbed = any(unit.folder == Path("outputs/ladder") for unit in graph.units.values())
+    wanted = _PATTERNS + (_LADDER if climbed else ())
+    for path in sorted(path for pattern in wanted for path in Path().glob(pattern)):
         if path.name != "claims.receipt.json" and path.stat().st_size <= _LARGEST:
             shutil.copyfile(path, folder / path.name)
     made = {"command": f"snakemake --cores 2 all --config suite={params.suite}"}

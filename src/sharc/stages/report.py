@@ -17,6 +17,7 @@ SECTIONS = {
     "claims": "Claims",
     "tables": "Tables",
     "comparison": "Beside the paper",
+    "ladder": "Where the paper's numbers come from",
     "figures": "Figures",
     "cost": "Cost",
     "deviations": "Deviations",
@@ -35,13 +36,15 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     suite: dict[str, Any],
     provenance: dict[str, Any],
     costs: list[dict[str, Any]] | None = None,
+    ladder: Path | None = None,
 ) -> None:
     """Write one HTML file: no request leaves it, and every cell leads to its runs.
 
     `suite` is shown under "what was run" (name, backbones, image size, seeds, any key: text);
     `provenance` holds commit, params digest, versions and `data`: {dataset: {any key: text}};
     `costs` are rows (stage, units, seconds, cpu_hours, peak_mb); None leaves the section out, so
-    that the file's bytes depend on content alone.
+    that the file's bytes depend on content alone. `ladder` is the folder of stage ladder; None
+    leaves its section out.
     """
     found, shape = Results(results), Layout.of(layout)
     claims = read_json(claims_json)
@@ -53,14 +56,16 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
         "tables": page.tables(found, shape, compared),
         "comparison": page.comparison(compared),
         "figures": page.figures(figures),
+        "ladder": None if ladder is None else page.figures(ladder),
         "costs": costs,
         "total": _total(costs or []),
         "deviations": page.deviations(),
         "common": provenance,
         "provenance": Markup(page.provenance(found, provenance)),
-        "sections": [item for item in SECTIONS.items() if costs or item[0] != "cost"],
         **_missing(found),
     }
+    absent = {name for name, part in (("cost", costs), ("ladder", ladder)) if not part}
+    content["sections"] = [item for item in SECTIONS.items() if item[0] not in absent]
     write_text(out, _render(content))
 
 
