@@ -55,7 +55,7 @@ def test_a_cell_that_does_not_read_a_switch_repeats_its_runs_and_says_so(tmp_pat
     table = ladder_markup.markdown(frame, Ladder.of(SMALL))
     line = next(line for line in table.splitlines() if "`saliency: relu_ge → abs_gt`" in line)
     assert "| = 55.00 |" in line
-    assert "this is the preset paper" in line
+    assert "(now the preset paper)" in line
 
 
 def test_the_table_marks_decided_effects_and_starts_with_the_papers_values(tmp_path):

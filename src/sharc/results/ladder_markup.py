@@ -28,10 +28,7 @@ def _block(frame: pd.DataFrame, ladder: Ladder, dataset: str) -> Json:
     def line(rung: Rung) -> list[dict[str, Any]]:
         return [cells[rung.number, scenario, p.method, p.variant] for scenario, p in columns]
 
-    printed = [
-        {"text": _paper(cell), "mark": "", "verdict": "", "reused": False}
-        for cell in line(ladder.rungs[0])
-    ]
+    printed = [_paper(cell) for cell in line(ladder.rungs[0])]
     rows = [{"name": PRINTED, "what": "", "cells": printed}]
     for rung in ladder.rungs:
         rows.append(_names(rung, ladder) | {"cells": [_cell(cell) for cell in line(rung)]})
@@ -51,30 +48,35 @@ def _names(rung: Rung, ladder: Ladder) -> dict[str, str]:
     setting = f"{rung.before} {ladder_labels.ARROW} {rung.after}"
     what = ladder_labels.switch(rung.switch)
     if rung is ladder.rungs[-1]:
-        what += "; this is the preset paper"
+        what += " (now the preset paper)"
     return {"name": f"{rung.switch}: {setting}", "what": what}
 
 
-def _paper(row: dict[str, Any]) -> str:
-    return "–" if np.isnan(row["paper_acc"]) else _spread(row["paper_acc"], row["paper_sd"])
+def _paper(row: dict[str, Any]) -> Json:
+    text = "–" if np.isnan(row["paper_acc"]) else f"{row['paper_acc']:.2f}"
+    return {"text": text, "more": _spread(row["paper_sd"]), **_verdict(""), "reused": False}
 
 
 def _cell(row: dict[str, Any]) -> Json:
-    """`verdict` is empty unless the paired interval of the switch's effect excludes zero."""
+    """The mean, its spread, and a mark if the paired interval of the effect excludes zero."""
+    reused = bool(row["reused"])
+    text = f"{'= ' if reused else ''}{row['acc_mean']:.2f}" if row["n"] else "missing"
+    more = ["" if reused else _spread(row["acc_sd"])]
+    more += [f"(n={row['n']})"] if row["n"] and row["n_missing"] else []
     verdict = IMPROVES if row["effect_low"] > 0 else WORSENS if row["effect_high"] < 0 else ""
-    mark = ARROWS.get(verdict, "")
-    return {"text": _text(row), "mark": mark, "verdict": verdict, "reused": bool(row["reused"])}
+    return {"text": text, "more": _joined(*more), **_verdict(verdict), "reused": reused}
 
 
-def _text(row: dict[str, Any]) -> str:
-    if row["n"] == 0:
-        return "missing"
-    text = f"= {row['acc_mean']:.2f}" if row["reused"] else _spread(row["acc_mean"], row["acc_sd"])
-    return f"{text} (n={row['n']})" if row["n_missing"] else text
+def _verdict(word: str) -> dict[str, str]:
+    return {"verdict": word, "mark": ARROWS.get(word, "")}
 
 
-def _spread(mean: float, sd: float) -> str:
-    return f"{mean:.2f}" + ("" if np.isnan(sd) else f" ± {sd:.2f}")
+def _spread(sd: float) -> str:
+    return "" if np.isnan(sd) else f"± {sd:.2f}"
+
+
+def _joined(*texts: str) -> str:
+    return " ".join(filter(None, texts))
 
 
 def markdown(frame: pd.DataFrame, ladder: Ladder) -> str:
@@ -93,6 +95,6 @@ def _pipes(block: Json) -> str:
     lines += ["|---|---|" + "---:|" * len(heads)]
     for row in block["rows"]:
         name = row["name"] if row["name"] == PRINTED else f"`{row['name']}`"
-        texts = [" ".join(filter(None, (cell["text"], cell["mark"]))) for cell in row["cells"]]
+        texts = [_joined(cell["text"], cell["more"], cell["mark"]) for cell in row["cells"]]
         lines.append("| " + " | ".join([name, row["what"], *texts]) + " |")
     return "\n".join(lines) + "\n"
