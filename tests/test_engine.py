@@ -47,7 +47,7 @@ def test_evaluation_gives_percent_per_run_and_task() -> None:
         test_y=torch.tensor([0, 1]).repeat_interleave(20),
     )
     weight = torch.stack([torch.eye(2), torch.tensor([[0.0, 0.0], [1.0, 1.0]])])
-    accuracy = evaluate(stream, Head(weight, torch.zeros(2, 2)), 2)
+    accuracy = evaluate(stream, Head(weight, torch.zeros(2, 2)), 2, [RunSpec(0), RunSpec(1)], 2)
     assert accuracy[0].tolist() == [[100.0, 100.0], [0.0, 100.0]]
     assert accuracy[1].tolist() == [[100.0, 100.0], [100.0, 100.0]]
 

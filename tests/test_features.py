@@ -221,7 +221,7 @@ def test_normalisation_constants_are_those_asked_for(place):
         for name in ("own", "dataset", "imagenet")
     }
     assert stated == {"own": 0.5, "dataset": 0.4, "imagenet": 0.485}
-    with pytest.raises(UserError, match=r"unknown features\.normalisation 'imagnet'"):
+    with pytest.raises(UserError, match=r"unknown normalisation 'imagnet'"):
         build(place, normalisation="imagnet")
 
 

@@ -46,7 +46,23 @@ BACKBONES = {
 }
 KINDS = {"method": METHODS, "memory": MEMORIES, "dataset": DATASETS, "backbone": BACKBONES}
 
-WITHOUT_MEMORY = ("sgd", "joint")  # the two methods that replay nothing and have no "+" form
+JOINT = "joint"
+WITHOUT_MEMORY = ("sgd", JOINT)  # the two methods that replay nothing and have no "+" form
+
+# Switches of the protocol that are an option of one method: the switch and the option's name.
+OF_METHOD = {
+    "er": {"er_replay": "replay"},
+    "mer": {"mer_beta": "beta", "mer_gamma": "gamma"},
+    "clser": {"clser_head": "head"},
+}
+_PASSES = {"sgd": 1, JOINT: 1, "derpp": 3}
+
+
+def passes(method: str) -> int:
+    """How often a step of the authors' code shows its batch to the network: once to learn, once
+    for the maps, and for DER++ once more for the logits.
+    """
+    return _PASSES.get(method, 2)
 
 
 def pick(kind: str, name: str) -> str:

@@ -91,7 +91,9 @@ class Project:
         """Every artifact that must come out the same bytes each time."""
         names = ("data/raw", "data/splits", "outputs/features", "outputs/runs", "outputs/results")
         people = ("outputs/tables", "outputs/figures", "outputs/claims.json", "outputs/claims.md")
-        paths = [p for name in names + people for p in _files(self.folder / name)]
+        paths = [
+            p for name in (*names, "outputs/figure1", *people) for p in _files(self.folder / name)
+        ]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
 
 
@@ -124,9 +126,11 @@ def _shrink(project: Project, methods: tuple[str, ...]) -> None:
         "methods": list(methods),
         "buffers": [50],
         "seeds": [0, 1],
-        "set": {"features.image_size": 64, "features.normalisation": "own"},
+        "figure1": "digits",
+        "set": {"features.image_size": 64, "protocols.paper.normalisation": "own"},
     }
     project.set(suites={"demo": suite}, sharc__memory="modern_hopfield")
+    project.set(figure1={"stored": 20, "epochs": 2, "seed": 0})
 
 
 def built(output: str) -> set[str]:

@@ -85,7 +85,7 @@ class AssociativeBuffer(Buffer):
     def _costs_differ(self) -> bool:
         if self.sharc["budget"] == "total_bytes":
             return False
-        return self.sharc["budget_count"] == "nonzero" or self.sharc["saliency"] == "relu_ge"
+        return bool({"nonzero", "relu_ge"} & {self.sharc["budget_count"], self.sharc["saliency"]})
 
     def candidates(self, labels: Tensor, run: RunSpec, task: int, batch: int) -> Tensor:
         """All of the task where what an example costs is known only when it has been met."""

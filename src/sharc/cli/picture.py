@@ -17,7 +17,7 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.train import train
 from sharc.errors import UserError
 from sharc.stages.train import load_stream
-from sharc.workflow.recipes import make_method
+from sharc.workflow.training import make_method
 
 _MOST = 8  # examples that fit a page
 _ROWS = ("whole map", "what is stored", "what is recalled")

@@ -1,8 +1,8 @@
 """What params.yaml may say: one block per stage, every bound stated."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sharc.config.base import Block, Count, DatasetName, Device, MemoryName, Positive, Share, Theta
 from sharc.config.parts import Memories, Methods
@@ -28,7 +28,6 @@ class Features(Block):
     """How images become feature maps."""
 
     image_size: Annotated[int, Field(ge=32, le=1024)]
-    normalisation: Literal["dataset", "imagenet", "own"]
     views: Annotated[int, Field(ge=0, le=100)]
     maps_share: Annotated[float, Field(ge=0, le=1)]
     engine: Literal["auto", "torch", "onnx"]
@@ -67,25 +66,47 @@ class Sharc(Block):
 class Switches(Block):
     """Where the paper and the authors' code part ways."""
 
+    read: Literal["collapsed", "joint_adam"]
+    bn_mode: Literal["eval", "train"]
+    normalisation: Literal["dataset", "imagenet", "own"]
     budget_count: Literal["kept", "nonzero"]
-    stored: Literal["masked", "recalled"]
-    recall: Literal["task_start", "at_store"]
-    recall_scope: Literal["all", "last_batches"]
-    write_scope: Literal["stored", "last_batches"]
-    forget: Literal["task", "write"]
+    buffer_rule: Literal["last", "batch_prefix", "reservoir", "ring"]
     saliency: Literal["abs_gt", "relu_ge", "random"]
-    buffer_rule: Literal["last", "reservoir", "ring"]
+    write_scope: Literal["stored", "last_batches"]
+    recall_scope: Literal["all", "last_batches"]
+    recall: Literal["task_start", "at_store"]
+    stored: Literal["masked", "recalled"]
+    forget: Literal["task", "write"]
     er_replay: Literal["full", "sampled"]
     mer_beta: Annotated[float, Field(gt=0, le=1)]
     mer_gamma: Annotated[float, Field(gt=0, le=1)]
     clser_head: Literal["stable", "plastic", "working"]
-    read: Literal["collapsed", "joint_adam"]
+
+    @model_validator(mode="after")
+    def _keeps_what_it_recalls(self) -> Self:
+        if self.recall == "at_store" and self.stored == "masked":
+            raise ValueError(
+                "recall at_store with stored masked would throw away what it recalls; set stored"
+                " to recalled, or recall to task_start"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _examples_cost_the_same(self) -> Self:
+        differ = self.budget_count == "nonzero" or self.saliency == "relu_ge"
+        if differ and self.buffer_rule in {"reservoir", "ring"}:
+            raise ValueError(
+                f"buffer_rule {self.buffer_rule} needs examples that all cost the same; with"
+                " budget_count nonzero or saliency relu_ge use last or batch_prefix"
+            )
+        return self
 
 
 class Protocols(Block):
     """Presets of the switches."""
 
     paper: Switches
+    reference: Switches
 
 
 class Figure1(Block):
@@ -117,7 +138,7 @@ class Params(Block):
     """The whole file."""
 
     suite: str
-    protocol: Literal["paper"]
+    protocol: Literal["paper", "reference"]
     data: Data
     datasets: dict[DatasetName, Dataset]
     features: Features
@@ -138,4 +159,4 @@ class Params(Block):
     @property
     def switches(self) -> Switches:
         """The protocol that is followed."""
-        return self.protocols.paper
+        return self.protocols.reference if self.protocol == "reference" else self.protocols.paper

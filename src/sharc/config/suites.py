@@ -16,12 +16,17 @@ from sharc.config.base import (
 )
 
 
-class Comparison(Block):
-    """One data set and buffer on which a figure varies one thing."""
+class Varied(Block):
+    """The buffer and the methods on which a figure varies one thing."""
 
-    dataset: DatasetName
     buffer: Count
     methods: list[MethodName]
+
+
+class Comparison(Varied):
+    """The same, on one data set."""
+
+    dataset: DatasetName
 
 
 class MemoryComparison(Comparison):
@@ -34,6 +39,15 @@ class ThetaComparison(Comparison):
     """The figure that varies the share of dropped channels."""
 
     values: list[Theta]
+
+
+class Ladder(Varied):
+    """From the reference preset to the paper's, one switch at a time."""
+
+    datasets: list[DatasetName]
+    theta: Theta
+    train_per_task: Count | None
+    test_per_task: Count | None
 
 
 class Suite(Block):
@@ -49,6 +63,7 @@ class Suite(Block):
     memories: MemoryComparison | None = None
     thetas: ThetaComparison | None = None
     figure1: DatasetName | None = None
+    ladder: Ladder | None = None
     set: dict[str, float | int | str | bool] = Field(default_factory=dict)
 
     @field_validator("datasets", "methods", "buffers", "appendix_buffers", "seeds")

@@ -39,7 +39,7 @@ class Stack:
         self.batch = int(options["batch"])
         self.matrices: dict[str, Tensor] = {}  # per head [2, S, T, T]
         self.messages: dict[int, str] = {}  # of the runs that diverged
-        self.untrained = evaluate(stream, self.head, stream.n_tasks)
+        self.untrained = evaluate(stream, self.head, stream.n_tasks, runs, trained=0)
 
     def train(self) -> list[RunResult]:
         """All tasks in sequence, or all at once at the end for a joint strategy."""
@@ -116,7 +116,10 @@ class Stack:
             t = self.stream.n_tasks
             empty = torch.full((2, len(self.runs), t, t), torch.nan, dtype=torch.float64)
             matrix = self.matrices.setdefault(name, empty)
-            matrix[:, :, task, : task + 1] = evaluate(self.stream, head, task + 1)
+            trained = 0 if self.strategy.keeps_statistics(head) else task + 1
+            matrix[:, :, task, : task + 1] = evaluate(
+                self.stream, head, task + 1, self.runs, trained
+            )
             for run in self.messages:
                 matrix[:, run, task] = torch.nan
 

@@ -17,6 +17,13 @@ class Maps(Protocol):
         """Maps of the training images `index` [n], as float32 [n, H, W, K]."""
 
 
+class Drifting(Protocol):
+    """Test features that change while a run trains, because its backbone's statistics do."""
+
+    def test(self, seed: int, trained: int) -> Tensor:
+        """[N_test, D] after `trained` tasks; rows of tasks not seen yet mean nothing."""
+
+
 @dataclass(frozen=True)
 class Stream:
     """Pooled features and the tasks that index into them.
@@ -35,6 +42,8 @@ class Stream:
     maps: Maps | Sequence[Maps] | None = None  # one per view where there are several
     map_size: tuple[int, int] = (1, 1)  # (H, W); a pooled row is the mean of its map over both
     name: str = "stream"
+    seeds: Sequence[int] | None = None  # whose views x holds, where each seed has its own
+    drifting: Drifting | None = None  # takes the place of test_x
 
     @property
     def n_tasks(self) -> int:
@@ -53,7 +62,13 @@ class Stream:
 
     def view_of(self, seed: int) -> int:
         """The one view a run trains on: with one epoch an image is seen exactly once."""
-        return seed % self.n_views
+        return seed % self.n_views if self.seeds is None else self.seeds.index(seed)
+
+    def test_of(self, seed: int, trained: int) -> Tensor:
+        """Test features [N_test, D] as the run with this seed sees them after `trained` tasks."""
+        if self.drifting is None:
+            return self.test_x
+        return self.drifting.test(seed, trained).to(self.test_x)
 
     def features_of(self, seed: int) -> Tensor:
         """Training features [N, D] as the run with this seed sees them."""

@@ -17,6 +17,16 @@ from sharc.features.chunks import META, chunk_name
 _SAMPLE = 512  # images over which `describe` measures sparsity
 
 
+def view_part(view: int, *, joint: bool = False) -> str:
+    """Name of the chunks of the training images in one view, or as one seed's stream made them."""
+    return f"{'joint' if joint else 'train'}-view{view}"
+
+
+def drifted_test(seed: int, passes: int, trained: int, *, joint: bool = False) -> str:
+    """Name of the chunks of the test images after a seed has trained on `trained` tasks."""
+    return f"{'joint' if joint else 'test'}-view{seed}-passes{passes}-after{trained}"
+
+
 class FeatureCache:
     """Cached features of one data set and backbone; nothing is read before it is asked for."""
 
@@ -39,7 +49,24 @@ class FeatureCache:
 
     def train_pooled(self, view: int | None = None) -> Tensor:
         """Pooled fp32 (N, K) of the training images; the first cached view by default."""
-        return self._pooled(f"train-view{self._checked(view)}", "train")
+        return self._pooled(view_part(self._checked(view)), "train")
+
+    @property
+    def seeds(self) -> list[int] | None:
+        """The seeds whose streams made these features, where BatchNorm trained along."""
+        return self.meta.get("seeds")
+
+    def joint_pooled(self, seed: int) -> Tensor:
+        """Pooled fp32 (N, K) of the training images as JOINT's stream made them."""
+        return self._pooled(view_part(self._checked(seed), joint=True), "train")
+
+    def drifted_test(self, seed: int, passes: int, trained: int, *, joint: bool = False) -> Tensor:
+        """Pooled fp32 (N, K) of the test images after `trained` tasks; zeros for tasks unseen."""
+        name = drifted_test(self._checked(seed), passes, trained, joint=joint)
+        chunk = mapped(self.folder / chunk_name(name, 0))
+        whole = np.zeros((self.meta["items"]["test"], self.n_channels), dtype=np.float32)
+        whole[chunk["index"]] = chunk["pooled"]
+        return torch.from_numpy(whole)
 
     def test_pooled(self) -> Tensor:
         """Pooled fp32 (N, K) of the test images, which are never augmented."""
@@ -64,7 +91,7 @@ class FeatureCache:
     @cached_property
     def map_index(self) -> Array:
         """The training images whose maps are cached, ascending."""
-        chunks = self._chunks(f"train-view{self.views[0]}", "train")
+        chunks = self._chunks(view_part(self.views[0]), "train")
         return np.concatenate([chunk["index"] for chunk in chunks])
 
     @cached_property
@@ -89,7 +116,7 @@ class FeatureCache:
                 f"{wanted[found != wanted][0]} is not among them. Set features.maps_share to 1."
             )
         if view not in self._maps:
-            chunks = self._chunks(f"train-view{view}", "train")
+            chunks = self._chunks(view_part(view), "train")
             self._maps[view] = [chunk["maps"] for chunk in chunks]
         return torch.from_numpy(self._gathered(self._maps[view], places)).float()
 

@@ -1,36 +1,26 @@
 """Stage features: data/raw -> outputs/features, the maps of a frozen backbone, in chunks."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tqdm import tqdm
 
-from sharc.artifacts.files import digest_of
+from sharc.artifacts.files import digest_of, read_json
 from sharc.backbones.base import IMAGENET_MEAN, IMAGENET_STD
 from sharc.datasets.raw import RawData
 from sharc.datasets.tensors import Array, save
 from sharc.errors import UserError, unknown
-from sharc.features.augment import Views
+from sharc.features.cache import view_part
 from sharc.features.chunks import Ledger, Writer, chunk_name, chunk_rows
 from sharc.features.engines import Engine, choose_engine
+from sharc.features.extraction import Extraction, Part
 from sharc.features.pipeline import Constants, Extractor
 
 if TYPE_CHECKING:
     from sharc.backbones.base import Backbone
 
 FORMAT = 1
-
-
-@dataclass(frozen=True)
-class Part:
-    """A run of images that ends in one set of chunks; view None is the test set."""
-
-    name: str
-    split: str
-    view: int
 
 
 def build(  # noqa: PLR0913 - one argument per key of the params block
@@ -47,11 +37,15 @@ def build(  # noqa: PLR0913 - one argument per key of the params block
     threads: int,
     device: str,
     seed: int = 0,
+    split: Path | None = None,
 ) -> None:
-    """Write labels, pooled vectors and maps, going on after the last complete chunk."""
+    """Write labels, pooled vectors and maps, going on after the last complete chunk.
+
+    With `split`, of the images it names alone; the vectors of all others are zero.
+    """
     data = RawData(raw)
     side = int(data.meta["side"])
-    mean, std = _constants(normalisation, data, backbone)
+    mean, std = constants(normalisation, data, backbone)
     extractor = Extractor(backbone.load(image_size), side, image_size).normalised_with(mean, std)
     runner = choose_engine(
         extractor.eval(), side, engine=engine, device=device, batch=batch, threads=threads
@@ -69,10 +63,14 @@ def build(  # noqa: PLR0913 - one argument per key of the params block
         "maps_share": maps_share,
         "seed": seed,
     }
+    named = named_images(data, split)
+    if split is not None:
+        settings["images"] = digest_of({s: rows.tolist() for s, rows in named.items()})
     ledger = Ledger(out, digest_of(settings))
-    kept = mapped_rows(len(data.labels("train")), maps_share)
+    kept = named["train"][mapped_rows(len(named["train"]), maps_share)]
     save(out / "labels.safetensors", {s: data.labels(s) for s in ("train", "test")})
-    wanted = _extract(data, runner, ledger, _parts(views), kept, chunk_rows(shape), seed)
+    work = Extraction(data, runner, named, kept, seed, shape)
+    wanted = _extract(work, ledger, _parts(views), chunk_rows(shape))
     meta = {
         "dataset": data.meta["dataset"],
         "classes": data.meta["classes"],
@@ -85,7 +83,7 @@ def build(  # noqa: PLR0913 - one argument per key of the params block
     ledger.close(meta, wanted)
 
 
-def _constants(
+def constants(
     normalisation: str, data: RawData, backbone: "Backbone"
 ) -> tuple[Constants, Constants]:
     """Mean and deviation: the data set's (as the paper), ImageNet's, or the backbone's own."""
@@ -95,14 +93,14 @@ def _constants(
         "own": (backbone.mean, backbone.std),
     }
     if normalisation not in known:
-        raise UserError(unknown("features.normalisation", normalisation, known))
+        raise UserError(unknown("normalisation", normalisation, known))
     return known[normalisation]
 
 
 def _parts(views: int) -> list[Part]:
     """The test images, and the training images plain (no views) or in each augmented view."""
     numbers = [0] if views == 0 else list(range(1, views + 1))
-    return [Part("test", "test", 0)] + [Part(f"train-view{v}", "train", v) for v in numbers]
+    return [Part("test", "test", 0)] + [Part(view_part(v), "train", v) for v in numbers]
 
 
 def _map_shape(runner: Engine, side: int) -> tuple[int, int, int]:
@@ -118,44 +116,26 @@ def mapped_rows(n_images: int, share: float) -> Array:
     return np.arange(count, dtype=np.int64) * n_images // max(count, 1)
 
 
-def _extract(
-    data: RawData,
-    runner: Engine,
-    ledger: Ledger,
-    parts: list[Part],
-    kept: Array,
-    rows: int,
-    seed: int,
-) -> set[str]:
+def named_images(data: RawData, split: Path | None) -> dict[str, Array]:
+    """The images to be looked at: all, or those of a split's tasks."""
+    parts = ("train", "test")
+    if split is None:
+        return {part: np.arange(len(data.labels(part))) for part in parts}
+    tasks = read_json(split)["tasks"]
+    return {part: np.sort(np.concatenate([task[part] for task in tasks])) for part in parts}
+
+
+def _extract(work: Extraction, ledger: Ledger, parts: list[Part], rows: int) -> set[str]:
     """Compute every chunk that is not there yet; the names of all that belong to the cache."""
     wanted = set()
-    total = sum(len(data.labels(part.split)) for part in parts)
+    sizes = {part: len(work.data.labels(part.split)) for part in parts}
+    total = sum(sizes.values())
     with Writer(ledger.keep) as writer, tqdm(total=total, unit="img", disable=None) as bar:
-        for part in parts:
-            for name, index in _chunks(part, len(data.labels(part.split)), rows):
+        for part, size in sizes.items():
+            for number, start in enumerate(range(0, size, rows)):
+                name, end = chunk_name(part.name, number), min(start + rows, size)
                 wanted.add(name)
                 if name not in ledger.chunks:
-                    writer.put(name, _chunk(data, runner, part, index, kept, seed))
-                bar.update(len(index))
+                    writer.put(name, work.chunk(part, start, end))
+                bar.update(end - start)
     return wanted
-
-
-def _chunks(part: Part, n_images: int, rows: int) -> Iterator[tuple[str, Array]]:
-    """Name and image numbers of each chunk of a part."""
-    for number, start in enumerate(range(0, n_images, rows)):
-        yield chunk_name(part.name, number), np.arange(start, min(start + rows, n_images))
-
-
-def _chunk(
-    data: RawData, runner: Engine, part: Part, index: Array, kept: Array, seed: int
-) -> dict[str, Any]:
-    """One chunk: pooled vectors of all, maps of those training images that keep one."""
-    images = np.array(data.images(part.split)[index[0] : index[-1] + 1])
-    if part.view > 0:
-        images = Views(len(data.labels("train")), part.view, seed).of(images, index)
-    pooled, maps = runner.features(images)
-    if part.split == "test":
-        return {"pooled": pooled}
-    mine = kept[(kept >= index[0]) & (kept <= index[-1])]
-    chosen = maps if len(mine) == len(index) else maps[mine - index[0]]
-    return {"index": mine, "pooled": pooled, "maps": chosen}

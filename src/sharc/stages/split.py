@@ -1,5 +1,6 @@
 """Stage split: data/raw -> data/splits/<dataset>.json, classes laid out over tasks."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,18 @@ ASCENDING = "ascending"
 
 
 def build(
-    raw: Path, out: Path, *, tasks: int, class_order: str | int, validation_share: float
+    raw: Path,
+    out: Path,
+    *,
+    tasks: int,
+    class_order: str | int,
+    validation_share: float,
+    per_task: Mapping[str, int | None] | None = None,
 ) -> None:
-    """Write class order and, per task, its classes and the rows of its images."""
+    """Write class order and, per task, its classes and the rows of its images.
+
+    `per_task`: at most so many training and test images of each task, evenly over its classes.
+    """
     data = RawData(raw)
     order = _class_order(data, tasks, class_order)
     labels = {split: data.labels(split) for split in ("train", "test")}
@@ -27,7 +37,7 @@ def build(
         "dataset": data.meta["dataset"],
         "class_order": order,
         "tasks": [
-            _task(order[at : at + each], labels, validation_share)
+            _part(_task(order[at : at + each], labels, validation_share), labels, per_task or {})
             for at in range(0, len(order), each)
         ],
     }
@@ -66,6 +76,24 @@ def _task(classes: list[int], labels: dict[str, Array], share: float) -> dict[st
         "validation": sorted(validation),
         "test": test,
     }
+
+
+def _part(
+    task: dict[str, Any], labels: dict[str, Array], per_task: Mapping[str, int | None]
+) -> dict[str, Any]:
+    """The first images of every class, as many of each."""
+    for split, most in per_task.items():
+        if most is not None:
+            rows = np.array(task[split])
+            each = most // len(task["classes"])
+            if each < 1:
+                raise UserError(
+                    f"ladder.{split}_per_task is {most}, but a task has {len(task['classes'])}"
+                    " classes: use at least one image of each."
+                )
+            first = [rows[labels[split][rows] == label][:each] for label in task["classes"]]
+            task[split] = np.sort(np.concatenate(first)).tolist()
+    return task
 
 
 def _held_out(n_images: int, label: int, share: float) -> Array:

@@ -45,6 +45,7 @@ class Method:
     options: Mapping[str, Any]
     told: Mapping[str, Any]  # all parameters a run depends on, for its record
     make_buffer: MakeBuffer = DenseBuffer
+    passes: int = 1  # how often a step of the authors' code shows its batch to the backbone
 
 
 def build(features: Path, split: Path, wanted: Sequence[Wanted], method: Method) -> dict[str, str]:
@@ -53,7 +54,7 @@ def build(features: Path, split: Path, wanted: Sequence[Wanted], method: Method)
     torch.set_flush_denormal(True)
     missing = [record for record in wanted if not is_current(record)]
     if missing:
-        stream = load_stream(features, split)
+        stream = load_stream(features, split, method.passes, joint=method.strategy.joint)
         for cell in tqdm(_by_cell(missing), desc=features.parent.name, disable=None):
             _train_cell(stream, cell, method)
     records = {record.path: read_json(record.path) for record in wanted}
@@ -76,10 +77,10 @@ def is_current(wanted: Wanted) -> bool:
         return False
 
 
-def load_stream(features: Path, split: Path) -> Stream:
+def load_stream(features: Path, split: Path, passes: int = 1, *, joint: bool = False) -> Stream:
     """The cached features of a data set, laid out as its split says."""
     try:
-        stream = _stream(features, read_json(split)["tasks"])
+        stream = _stream(FeatureCache(features), read_json(split)["tasks"], passes, joint)
         stream.check_finite()
     except _MALFORMED as error:
         raise UserError(
@@ -89,20 +90,22 @@ def load_stream(features: Path, split: Path) -> Stream:
     return stream
 
 
-def _stream(features: Path, tasks: list[dict[str, Any]]) -> Stream:
-    cache = FeatureCache(features)
+def _stream(cache: FeatureCache, tasks: list[dict[str, Any]], passes: int, joint: bool) -> Stream:
+    drifting = None if cache.seeds is None else _Drifting(cache, passes, joint)
     return Stream(
-        x=_views(cache),
+        x=_views(cache, joint=joint and drifting is not None),
         y=cache.labels("train"),
         train_tasks=[torch.tensor(task["train"]) for task in tasks],
-        test_x=cache.test_pooled(),
+        test_x=drifting.test(cache.views[0], 0) if drifting else cache.test_pooled(),
         test_y=cache.labels("test"),
         test_tasks=[torch.tensor(task["test"]) for task in tasks],
         classes=[task["classes"] for task in tasks],
         n_classes=sum(len(task["classes"]) for task in tasks),
         maps=[_View(cache, view) for view in cache.views],
         map_size=cache.map_size,
-        name=features.parent.name,
+        name=cache.meta["dataset"],
+        seeds=cache.seeds,
+        drifting=drifting,
     )
 
 
@@ -117,9 +120,23 @@ class _View:
         return self.cache.rows(index, self.view)
 
 
-def _views(cache: FeatureCache) -> torch.Tensor:
-    """[N, D], or [V, N, D] when several augmented views of each image were cached."""
-    views = [cache.train_pooled(view) for view in cache.views]
+@dataclass(frozen=True)
+class _Drifting:
+    """Test features after each task, where BatchNorm trained along."""
+
+    cache: FeatureCache
+    passes: int
+    joint: bool
+
+    def test(self, seed: int, trained: int) -> torch.Tensor:
+        after = min(trained, 1) if self.joint else trained
+        return self.cache.drifted_test(seed, self.passes, after, joint=self.joint)
+
+
+def _views(cache: FeatureCache, *, joint: bool) -> torch.Tensor:
+    """[N, D], or [V, N, D] when several views of each image were cached."""
+    pooled = cache.joint_pooled if joint else cache.train_pooled
+    views = [pooled(view) for view in cache.views]
     return views[0] if len(views) == 1 else torch.stack(views)
 
 

@@ -75,6 +75,10 @@ class Strategy(ABC):
         """Heads evaluated beside it, by name."""
         return {}
 
+    def keeps_statistics(self, head: Head) -> bool:
+        """Whether a head is tested on features from before any training (see bn_mode train)."""
+        return False
+
     def held_floats(self) -> dict[str, int]:
         """Numbers held per run beyond the head and the buffer, by the ledger's names."""
         return {}

@@ -91,6 +91,10 @@ class CLSER(Strategy):
         """The other two heads."""
         return {name: head for name, head in self._all.items() if name != self.options["head"]}
 
+    def keeps_statistics(self, head: Head) -> bool:
+        """The authors' averages are copies of the network whose BatchNorm never trains."""
+        return head is not self.head
+
     def held_floats(self) -> dict[str, int]:
         """Two more heads."""
         return {"head_copies": 2 * (self.head.n_features + 1) * self.head.n_classes}

@@ -16,9 +16,12 @@ _COMMON = ["suite", "suites", "datasets"]
 _PARAMS = {
     "download": [],
     "split": ["data.class_order", "data.validation_share"],
-    "features": ["features"],
+    "features": ["features", "protocol", "protocols"],
+    "streamed": ["features", "protocol", "protocols", "train"],
     "train": ["train", "methods", "sharc", "memories", "protocol", "protocols"],
     "figure1": ["figure1"],
+    "rungs": ["train", "methods", "sharc", "memories", "protocol", "protocols"],
+    "ladder": ["sharc", "protocol", "protocols"],
     "collect": ["train", "sharc"],
     "tables": ["sharc", "protocol", "features"],
     "figures": ["sharc", "protocol", "features"],
@@ -28,28 +31,41 @@ _PARAMS = {
 _NEEDS = {
     "split": ["download"],
     "features": ["download"],
-    "train": ["split", "features"],
+    "streamed": ["download", "split"],
+    "train": ["split", "features", "streamed"],
     "figure1": ["download"],
+    "rungs": ["split", "features", "streamed"],
+    "ladder": ["rungs"],
     "collect": ["train"],
     "tables": ["collect"],
     "figures": ["collect", "figure1"],
     "claims": ["collect", "figure1"],
-    "report": ["collect", "figure1", "tables", "figures", "claims"],
+    "report": ["collect", "figure1", "tables", "figures", "claims", "ladder"],
 }
 _OUTS = {
     "download": ["data/raw"],
     "split": ["data/splits"],
     "features": ["outputs/features"],
+    "streamed": ["outputs/streamed"],
     "train": ["outputs/runs"],
     "figure1": ["outputs/figure1"],
+    "rungs": ["outputs/rungs"],
+    "ladder": ["outputs/ladder"],
     "collect": ["outputs/results"],
     "tables": ["outputs/tables"],
     "figures": ["outputs/figures"],
     "claims": ["outputs/claims.json", "outputs/claims.md", "outputs/claims.receipt.json"],
     "report": ["outputs/report.html", "outputs/report.receipt.json"],
 }
-_KIND = {"download": ["dataset"], "features": ["backbone"], "train": ["method", "memory"]}
-_FILES = {"tables": PAPER, "figures": PAPER, "claims": PAPER + CLAIMS}
+_KIND = {
+    "download": ["dataset"],
+    "features": ["backbone"],
+    "streamed": ["backbone"],
+    "train": ["method", "memory"],
+    "rungs": ["method", "memory"],
+}
+_STAGES = {"streamed": ["features", "drift"], "rungs": ["train"]}  # where not one of its name
+_FILES = {"ladder": PAPER, "tables": PAPER, "figures": PAPER, "claims": PAPER + CLAIMS}
 
 
 def text() -> str:
@@ -87,10 +103,10 @@ def outs(family: str) -> list[str]:
 
 def family_sources(family: str) -> list[str]:
     """The code and files in Git of every unit the family could have, under any parameters."""
-    modules = [f"sharc.stages.{family}"]
+    modules = [f"sharc.stages.{stage}" for stage in _STAGES.get(family, [family])]
     for kind in _KIND.get(family, []):
         modules += [module_of(kind, name) for name in KINDS[kind]]
-    if family == "train":
+    if family in {"train", "rungs"}:
         modules.append("sharc.buffers.associative")
     here = Path.cwd()
     code = [str(path.relative_to(here)) for path in source_files(modules)]

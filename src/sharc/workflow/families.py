@@ -7,7 +7,15 @@ from typing import Any
 from sharc.config import Params
 from sharc.grid import DENSE, Cell, cells
 from sharc.registry import module_of
-from sharc.workflow.train_params import train_params
+from sharc.workflow.feature_units import trained_on
+from sharc.workflow.ladder_units import (
+    PART,
+    ladder_features,
+    ladder_unit,
+    rungs_units,
+    split_parts,
+)
+from sharc.workflow.train_params import train_modules, train_params
 from sharc.workflow.units import Graph, Unit
 
 PAPER = ("data/paper/results.csv",)
@@ -28,36 +36,37 @@ def _download(params: Params) -> Iterator[Unit]:
 
 
 def _split(params: Params) -> Iterator[Unit]:
-    for name in params.chosen.datasets:
+    wholes: list[tuple[str, str, dict[str, Any]]] = [(n, "", {}) for n in params.chosen.datasets]
+    parts = [(name, PART, sizes) for name, sizes in split_parts(params)]
+    for dataset, mark, sizes in [*wholes, *parts]:
         folder = Path("data/splits")
         yield Unit(
             family="split",
-            name=name,
+            name=f"{dataset}{mark}",
             folder=folder,
-            receipt=folder / f"{name}.receipt.json",
-            needs=(f"download:{name}",),
+            receipt=folder / f"{dataset}{mark}.receipt.json",
+            needs=(f"download:{dataset}",),
             params={
-                "tasks": params.datasets[name].tasks,
+                "tasks": params.datasets[dataset].tasks,
                 "class_order": params.data.class_order,
                 "validation_share": params.data.validation_share,
-            },
+            }
+            | sizes,
             modules=("sharc.stages.split",),
         )
 
 
 def _features(params: Params) -> Iterator[Unit]:
-    backbone = params.chosen.backbone
     for name in params.chosen.datasets:
-        folder = Path("outputs/features") / name / backbone
-        yield Unit(
-            family="features",
-            name=f"{name}/{backbone}",
-            folder=folder,
-            receipt=folder / "receipt.json",
-            needs=(f"download:{name}",),
-            params=params.features.model_dump(exclude={"batch", "device"}),
-            modules=("sharc.stages.features", module_of("backbone", backbone)),
-        )
+        if (unit := trained_on(params, name)).family == "features":
+            yield unit
+
+
+def _streamed(params: Params) -> Iterator[Unit]:
+    for name in params.chosen.datasets:
+        if (unit := trained_on(params, name)).family == "streamed":
+            yield unit
+    yield from ladder_features(params)
 
 
 def _train(params: Params) -> Iterator[Unit]:
@@ -67,17 +76,15 @@ def _train(params: Params) -> Iterator[Unit]:
         groups.setdefault((cell.dataset, cell.backbone, cell.method, kept_as), []).append(cell)
     for (dataset, backbone, method, kept_as), members in groups.items():
         folder = Path("outputs/runs") / dataset / backbone / method
-        modules = ["sharc.stages.train", module_of("method", method)]
-        if kept_as != DENSE:
-            modules += ["sharc.buffers.associative", module_of("memory", kept_as)]
+        told = train_params(params, method, kept_as, members)
         yield Unit(
             family="train",
             name="/".join((dataset, backbone, method, kept_as)),
             folder=folder,
             receipt=folder / f"{kept_as}.receipt.json",
-            needs=(f"split:{dataset}", f"features:{dataset}/{backbone}"),
-            params=train_params(params, method, kept_as, members),
-            modules=tuple(modules),
+            needs=(f"split:{dataset}", trained_on(params, dataset).id),
+            params=told,
+            modules=tuple(train_modules(method, kept_as, told)),
         )
 
 
@@ -112,6 +119,8 @@ def _for_people(family: str, files: tuple[str, ...], *needs: str) -> Callable[..
 
     def units(params: Params) -> Iterator[Unit]:
         figure1 = [unit.id for unit in _figure1(params)] if family != "tables" else []
+        if family == "report":
+            figure1 += [unit.id for unit in ladder_unit(params, PAPER)]
         alone = family in {"claims", "report"}  # single files beside each other in outputs/
         folder = Path("outputs") if alone else Path("outputs") / family
         yield Unit(
@@ -132,8 +141,11 @@ FAMILIES: dict[str, Callable[[Params], Iterator[Unit]]] = {
     "download": _download,
     "split": _split,
     "features": _features,
+    "streamed": _streamed,
     "train": _train,
     "figure1": _figure1,
+    "rungs": rungs_units,
+    "ladder": lambda params: ladder_unit(params, PAPER),
     "collect": _collect,
     "tables": _for_people("tables", PAPER),
     "figures": _for_people("figures", PAPER),

@@ -2,29 +2,12 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-from sharc.artifacts.notes import note_beside
 from sharc.config import Params
-from sharc.grid import DENSE
 from sharc.registry import load
-from sharc.results.records import relative_path
-from sharc.workflow.shelf import unshelve_file
-from sharc.workflow.train_params import record_params
+from sharc.workflow.training import Made, rungs, train
 from sharc.workflow.units import Graph, Unit
-
-
-@dataclass(frozen=True)
-class Made:
-    """What a stage wrote, which parts of it failed, and remarks for the provenance."""
-
-    outputs: list[Path]
-    failed: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, Any] = field(default_factory=dict)
-
 
 Recipe = Callable[[Graph, Unit, Params, int], Made]
 
@@ -54,11 +37,13 @@ def _split(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
 def _features(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
     from sharc.stages import features
 
+    raw, *split = graph.needs(unit)
     features.build(
-        graph.needs(unit)[0].folder,
+        raw.folder,
         unit.folder,
         load("backbone", params.chosen.backbone)(),
         **unit.params,
+        split=_split_file(split[0]) if split else None,
         batch=params.features.batch,
         device=params.features.device,
         threads=threads,
@@ -66,51 +51,34 @@ def _features(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
     return Made(_files(unit.folder))
 
 
-def _train(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
-    from sharc.stages import train
+def _streamed(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
+    from sharc.stages import drift
 
-    dataset, backbone, name, kept_as = unit.name.split("/")
-    wanted = list(_wanted(graph, unit))
-    for record in wanted:
-        for path in (record.path, note_beside(record.path)):
-            unshelve_file(path)  # a seed that was taken out and put in again
-    failed = train.build(
-        Path("outputs/features") / dataset / backbone,
-        Path("data/splits") / f"{dataset}.json",
-        wanted,
-        make_method(name, kept_as, unit.params["options"], params.train.device),
+    if "seeds" not in unit.params:  # a frozen backbone
+        return _features(graph, unit, params, threads)
+    raw, split = graph.needs(unit)
+    drift.build(
+        raw.folder,
+        _split_file(split),
+        unit.folder,
+        load("backbone", params.chosen.backbone)(),
+        **unit.params,
+        threads=threads,
+        device=params.features.device,
     )
-    return Made([record.path for record in wanted], failed)
+    return Made(_files(unit.folder))
 
 
-def make_method(name: str, kept_as: str, told: dict[str, Any], device: str) -> Any:
-    """A method and its memory, from the parameters that a run's record tells."""
-    from sharc.stages.train import Method
-
-    options = dict(told)
-    memory, sharc = options.pop("memory", None), options.pop("sharc", None)
-    options |= options.pop("method") | {"device": device}
-    if kept_as == DENSE:
-        return Method(load("method", name), options, told)
-    from sharc.buffers.associative import AssociativeBuffer
-
-    kind = load("memory", kept_as)
-    make = partial(AssociativeBuffer, memory=kind, memory_options=memory, sharc=sharc)
-    return Method(load("method", name), options, told, make)
+def _split_file(split: Unit) -> Path:
+    return split.folder / f"{split.name}.json"
 
 
-def _wanted(graph: Graph, unit: Unit) -> Any:
-    from sharc.stages.train import Wanted
+def _ladder(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
+    from sharc.stages import ladder
 
-    dataset, backbone, method, kept_as = unit.name.split("/")
-    inputs = graph.inputs(unit) or {}
-    for cell in unit.params["cells"]:
-        for seed in unit.params["seeds"]:
-            identity = {"dataset": dataset, "backbone": backbone, "method": method, "seed": seed}
-            identity |= cell | {"memory": None if kept_as == DENSE else kept_as}
-            path = Path("outputs/runs") / relative_path(identity)
-            key = graph.part_key(unit, inputs, record_params(unit.params, cell, seed))
-            yield Wanted(path, key, identity)
+    records = [Path(name) for name in graph.inputs(unit) or {}]
+    ladder.build(records, PAPER, unit.folder, layout=unit.params)
+    return Made(_files(unit.folder))
 
 
 def _figure1(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
@@ -172,6 +140,7 @@ def _report(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
         suite=suite_facts(params),
         provenance=provenance(graph, params),
         costs=costs(graph),
+        ladder=Path("outputs/ladder") if params.chosen.ladder else None,
     )
     return Made([out])
 
@@ -182,8 +151,11 @@ RECIPES: dict[str, Recipe] = {
     "download": _download,
     "split": _split,
     "features": _features,
-    "train": _train,
+    "streamed": _streamed,
+    "train": train,
     "figure1": _figure1,
+    "rungs": rungs,
+    "ladder": _ladder,
     "collect": _collect,
     "tables": _tables,
     "figures": _figures,

@@ -5,18 +5,13 @@ from typing import Any
 
 from sharc.config import Params
 from sharc.grid import DENSE, Cell
-from sharc.registry import WITHOUT_MEMORY
+from sharc.registry import OF_METHOD, WITHOUT_MEMORY, module_of
 
-# Switches of the protocol that are an option of one method: the switch and the option's name.
-_OF_METHOD = {
-    "er": {"er_replay": "replay"},
-    "mer": {"mer_beta": "beta", "mer_gamma": "gamma"},
-    "clser": {"clser_head": "head"},
-}
 _OF_SHARC = (
     *("budget_count", "stored", "recall", "recall_scope", "write_scope", "forget"),
     "saliency",
 )
+UNRECALLED = "none"  # the memory of a buffer that drops nothing
 _INFERRED = ("bayes_pcn", "pcn")  # the memories whose recall is a search, done in either way
 
 
@@ -27,7 +22,7 @@ def train_params(
     switches = params.switches.model_dump()
     options: dict[str, Any] = params.train.model_dump(exclude={"joint_bwt", "device"})
     options["method"] = _plain(getattr(params.methods, method)) | {
-        option: switches[switch] for switch, option in _OF_METHOD.get(method, {}).items()
+        option: switches[switch] for switch, option in OF_METHOD.get(method, {}).items()
     }
     if method not in WITHOUT_MEMORY:
         options["buffer_rule"] = switches["buffer_rule"]
@@ -37,11 +32,22 @@ def train_params(
             options["memory"]["read"] = switches["read"]
         options["sharc"] = {name: switches[name] for name in _OF_SHARC}
         options["sharc"] |= params.sharc.model_dump(include={"forget_every", "space", "budget"})
+    elif method not in WITHOUT_MEMORY and switches["budget_count"] == "nonzero":
+        options["sharc"] = {"budget_count": "nonzero"}  # whole maps, but zeros cost nothing
     runs = [
         {"variant": cell.variant.name, "theta": cell.variant.theta, "buffer": cell.buffer}
         for cell in members
     ]
     return {"options": options, "cells": runs, "seeds": params.chosen.seeds}
+
+
+def train_modules(method: str, kept_as: str, unit_params: dict[str, Any]) -> list[str]:
+    """The modules that a method and its memory are made of."""
+    modules = ["sharc.stages.train", module_of("method", method)]
+    if "sharc" in unit_params["options"]:
+        memory = UNRECALLED if kept_as == DENSE else kept_as
+        modules += ["sharc.buffers.associative", module_of("memory", memory)]
+    return modules
 
 
 def record_params(unit_params: dict[str, Any], cell: dict[str, Any], seed: int) -> dict[str, Any]:
