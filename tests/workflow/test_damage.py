@@ -16,6 +16,7 @@ KINDS = {  # kind: (artifact, the unit that makes it)
     "split": ("data/splits/digits.json", "split:digits"),
     "features": (f"outputs/features/{LITE0}/train-view0-0000.safetensors", f"features:{LITE0}"),
     "run": (f"outputs/runs/{LITE0}/er/dense/b50/seed1.json", f"train:{LITE0}/er/dense"),
+    "figure1": ("outputs/figure1/digits/figure1.json", "figure1:digits"),
     "results": ("outputs/results/summary.csv", "collect:all"),
 }
 
