@@ -1,80 +1,20 @@
 """SHARC as a buffer: what it stores, what it replays, what it says it holds."""
 
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
-from sharc.buffers.associative import AssociativeBuffer
+from mapped_toy import BUFFER, H, K, T, dense, mapped_stream, run, same
 from sharc.buffers.budget import DoesNotFitError
-from sharc.buffers.dense import DenseBuffer
-from sharc.engine.runs import RunResult, RunSpec
 from sharc.engine.stream import Stream
-from sharc.engine.train import train
 from sharc.errors import UserError
-from sharc.memories.none import Pooled
-from sharc.registry import MEMORIES, METHODS, WITHOUT_MEMORY, load
-
-T, PER_CLASS, K, H = 3, 30, 40, 2
-BUFFER = 12  # four maps per task
-SMALL: dict[str, dict[str, Any]] = {"bayes_pcn": {"hidden": 24}, "pcn": {"hidden": 24}}
-
-
-class Maps:
-    def __init__(self, maps: Tensor) -> None:
-        self.maps = maps
-
-    def rows(self, index: Tensor) -> Tensor:
-        return self.maps[index]
+from sharc.registry import MEMORIES, METHODS, WITHOUT_MEMORY
 
 
 @pytest.fixture(scope="module")
 def stream() -> Stream:
-    g = torch.Generator().manual_seed(0)
-    n = 2 * T * PER_CLASS
-    y = torch.arange(2 * T).repeat_interleave(PER_CLASS)
-    centres = torch.randn(2 * T, K, generator=g)
-    maps = (centres[y][:, None, None] + torch.randn(n, H, H, K, generator=g)).relu()
-    x = maps.mean(dim=(1, 2))
-    tasks = [torch.arange(2 * t * PER_CLASS, 2 * (t + 1) * PER_CLASS) for t in range(T)]
-    classes = [[2 * t, 2 * t + 1] for t in range(T)]
-    return Stream(
-        x, y, tasks, x, y, tasks, classes, 2 * T, maps=Maps(maps), map_size=(H, H), name="toy"
-    )
-
-
-def run(
-    stream: Stream,
-    method: str = "er",
-    memory: str = "oracle",
-    theta: float = 0.8,
-    seeds: tuple[int, ...] = (0,),
-    buffer: int = BUFFER,
-    **sharc: Any,
-) -> list[RunResult]:
-    made = partial(
-        AssociativeBuffer,
-        memory=Pooled if memory == "pooled" else load("memory", memory),
-        memory_options=SMALL.get(memory, {}),
-        sharc=sharc,
-    )
-    specs = [RunSpec(seed, buffer, theta) for seed in seeds]
-    return train(stream, specs, load("method", method), {"learning_rate": 0.05}, made)
-
-
-def dense(stream: Stream, method: str = "er", buffer: int = BUFFER) -> RunResult:
-    spec = RunSpec(0, buffer)
-    return train(stream, [spec], load("method", method), {"learning_rate": 0.05}, DenseBuffer)[0]
-
-
-def same(one: RunResult, other: RunResult) -> bool:
-    pairs = zip(vars(one.accuracy).values(), vars(other.accuracy).values(), strict=True)
-    return all(
-        torch.equal(torch.tensor(a).nan_to_num(), torch.tensor(b).nan_to_num()) for a, b in pairs
-    )
+    return mapped_stream()
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS) - set(WITHOUT_MEMORY)))

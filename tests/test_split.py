@@ -87,3 +87,11 @@ def test_a_validation_share_outside_zero_to_one_is_refused(raw, share):
 def test_an_unknown_class_order_is_refused(raw, order):
     with pytest.raises(UserError, match="class_order"):
         built(raw, class_order=order)
+
+
+def test_a_part_takes_the_first_images_of_every_class_evenly(raw):
+    content = built(raw, per_task={"train": 6, "test": None})
+    assert content["tasks"][1]["train"] == [20, 21, 22, 30, 31, 32]
+    assert content["tasks"][1]["test"] == [4, 5, 6, 7]
+    with pytest.raises(UserError, match="train_per_task is 1, but a task has 2 classes"):
+        built(raw, per_task={"train": 1, "test": None})

@@ -1,0 +1,142 @@
+"""BatchNorm that trains along: what a stream does to the features, and how they are cached."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from sharc.artifacts.files import write_json
+from sharc.engine.draws import task_order
+from sharc.engine.runs import RunSpec
+from sharc.engine.train import train
+from sharc.errors import UserError
+from sharc.features.cache import FeatureCache
+from sharc.features.drift import Drift
+from sharc.features.pipeline import Extractor
+from sharc.registry import load
+from sharc.stages import drift
+from sharc.stages.train import load_stream
+from small_backbone import small_backbone, small_raw
+
+SETTINGS = {
+    "image_size": 16,
+    "normalisation": "own",
+    "views": 0,
+    "seeds": [0, 3],
+    "batch": 3,
+    "passes": [1, 2],
+    "joint": True,
+    "threads": 1,
+    "device": "cpu",
+}
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Twenty training and seven test images of three classes, one class per task."""
+    small_raw(tmp_path / "raw")
+    labels = {"train": np.arange(20) * 3 // 20, "test": np.arange(7) * 3 // 7}
+    tasks = [
+        {"classes": [c], **{s: np.flatnonzero(labels[s] == c).tolist() for s in labels}}
+        for c in range(3)
+    ]
+    write_json(tmp_path / "split.json", {"tasks": tasks})
+    return tmp_path
+
+
+def build(place, **changes):
+    backbone = small_backbone(place / "weights.pth")
+    out = place / "features"
+    drift.build(place / "raw", place / "split.json", out, backbone, **(SETTINGS | changes))
+    return FeatureCache(out)
+
+
+def extractor(place):
+    backbone = small_backbone(place / "weights.pth")
+    made = Extractor(backbone.load(16), 8, 16)
+    return made.normalised_with(backbone.mean, backbone.std).eval()
+
+
+def images(count, seed=0):
+    draws = torch.Generator().manual_seed(seed)
+    return torch.randint(0, 256, (count, 8, 8, 3), generator=draws, dtype=torch.uint8)
+
+
+def test_an_image_looks_different_in_another_batch_and_the_same_to_a_frozen_network(place):
+    moving, frozen = Drift(extractor(place), [1]), extractor(place)
+    one, other, alone = images(4), torch.cat([images(1), images(3, seed=1)]), images(1)
+    assert not torch.allclose(moving.step(one)[0][0], moving.step(other)[0][0], atol=1e-3)
+    assert torch.allclose(frozen(one)[0][0], frozen(alone)[0][0], atol=1e-5)
+
+
+@pytest.mark.parametrize("passes", [1, 2, 3])
+def test_the_statistics_are_those_of_a_plain_network_shown_each_batch_so_often(place, passes):
+    moving, plain = Drift(extractor(place), [passes]), extractor(place)
+    for seed in range(3):
+        moving.step(images(5, seed))
+        plain.backbone.train()
+        for _ in range(passes):
+            plain(images(5, seed))
+    plain.eval()
+    test = images(6, seed=9)
+    torch.testing.assert_close(moving.test(test, passes), plain(test)[0], atol=1e-5, rtol=1e-4)
+
+
+def test_a_restart_forgets_the_stream(place):
+    moving, test = Drift(extractor(place), [1]), images(6)
+    before = moving.test(test, 1)
+    moving.step(images(5, seed=1))
+    assert not torch.allclose(moving.test(test, 1), before)
+    moving.restart()
+    assert torch.equal(moving.test(test, 1), before)
+
+
+def test_a_network_without_batchnorm_is_refused(place):
+    made = extractor(place)
+    made.backbone = torch.nn.Conv2d(3, 4, 3)
+    with pytest.raises(UserError, match="needs a backbone with BatchNorm layers"):
+        Drift(made, [1])
+
+
+def test_every_seed_has_the_features_of_its_own_order_and_test_features_of_every_moment(place):
+    cache = build(place)
+    assert cache.seeds == [0, 3]
+    assert not torch.equal(cache.train_pooled(0), cache.train_pooled(3))
+    first = cache.drifted_test(0, 2, 1)
+    assert first[:3].abs().sum() > 0  # task 1 has three test images
+    assert first[3:].abs().sum() == 0  # the others were not looked at yet
+    assert not torch.allclose(first[:3], cache.drifted_test(0, 2, 3)[:3], atol=1e-3)
+    assert torch.equal(cache.drifted_test(0, 1, 0), cache.drifted_test(3, 2, 0))  # before training
+
+
+def test_the_batches_are_those_that_the_engine_will_train_on(place):
+    cache = build(place)
+    order = task_order(3, 0, torch.arange(7))[:6]  # seven images, batches of three
+    moving = Drift(extractor(place), [1])
+    raw = torch.from_numpy(np.array(drift.RawData(place / "raw").images("train")))
+    pooled, maps = moving.step(raw[order[:3]])
+    torch.testing.assert_close(cache.train_pooled(3)[order[:3]], pooled)
+    torch.testing.assert_close(cache.rows(order[:3], 3), maps.float())
+
+
+def test_runs_train_on_their_own_features_and_are_tested_on_those_of_the_moment(place):
+    build(place)
+    for method, joint in (("sgd", False), ("joint", True)):
+        stream = load_stream(place / "features", place / "split.json", 1, joint=joint)
+        runs = [RunSpec(0), RunSpec(3)]
+        together = train(stream, runs, load("method", method), {"batch": 3}, None)
+        (alone,) = train(stream, runs[1:], load("method", method), {"batch": 3}, None)
+        assert np.array_equal(
+            together[1].accuracy.class_il, alone.accuracy.class_il, equal_nan=True
+        )
+
+
+def test_a_further_seed_leaves_the_others_as_they_are(place):
+    build(place)
+    before = {p.name: p.stat().st_mtime_ns for p in (place / "features").glob("*view*")}
+    assert build(place, seeds=[0, 3, 5]).seeds == [0, 3, 5]
+    after = {p.name: p.stat().st_mtime_ns for p in (place / "features").glob("*view*")}
+    assert before.items() < after.items()
+    claimed = json.loads((place / "features" / "meta.json").read_text())["chunks"]
+    assert claimed.keys() == after.keys()
