@@ -64,7 +64,7 @@ def layout(
     return {
         "suite": "offline", "buffer": 200, "theta": 0.8, "memory": "bayes_pcn",
         "seeds": list(range(seeds)), "backbone": "efficientnet_lite0",
-        "part": {"train_per_task": 500, "test_per_task": 100}, "rungs": rungs, "cells": cells,
+        "part": {"train_images": 5000, "test_images": 500}, "rungs": rungs, "cells": cells,
     }  # fmt: skip
 
 

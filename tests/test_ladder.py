@@ -112,8 +112,8 @@ def test_the_sentences_name_the_switch_that_moves_most(made):
 
 
 def test_the_caption_states_the_part_of_the_data():
-    assert "500 training images and 100 test images per task" in Ladder.of(SMALL).setting
-    for whole in (None, {"train_per_task": None, "test_per_task": None}):
+    assert "5000 training images and 500 test images of each data set" in Ladder.of(SMALL).setting
+    for whole in (None, {"train_images": None, "test_images": None}):
         assert "all images" in Ladder.of(SMALL | {"part": whole}).setting
 
 

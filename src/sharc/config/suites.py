@@ -46,8 +46,8 @@ class Ladder(Varied):
 
     datasets: list[DatasetName]
     theta: Theta
-    train_per_task: Count | None
-    test_per_task: Count | None
+    train_images: Count | None
+    test_images: Count | None
 
 
 class Suite(Block):

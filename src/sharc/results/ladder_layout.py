@@ -115,7 +115,7 @@ class Ladder:
     def _data(self) -> str:
         said = [
             f"{size} {what} images"
-            for what, key in (("training", "train_per_task"), ("test", "test_per_task"))
+            for what, key in (("training", "train_images"), ("test", "test_images"))
             if (size := self.part.get(key)) is not None
         ]
-        return f"{' and '.join(said)} per task" if said else "all images"
+        return f"{' and '.join(said)} of each data set" if said else "all images"

@@ -88,8 +88,8 @@ def _part(
             each = most // len(task["classes"])
             if each < 1:
                 raise UserError(
-                    f"ladder.{split}_per_task is {most}, but a task has {len(task['classes'])}"
-                    " classes: use at least one image of each."
+                    f"the ladder takes {most} {split} images of a task of {len(task['classes'])}"
+                    f" classes: raise ladder.{split}_images to at least one image of each class."
                 )
             first = [rows[labels[split][rows] == label][:each] for label in task["classes"]]
             task[split] = np.sort(np.concatenate(first)).tolist()

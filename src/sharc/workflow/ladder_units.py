@@ -35,9 +35,11 @@ class Climb:
 def split_parts(params: Params) -> Iterator[tuple[str, dict[str, Any]]]:
     """Names and sizes of the splits that hold a part of a data set."""
     if ladder := params.chosen.ladder:
-        sizes = {"train": ladder.train_per_task, "test": ladder.test_per_task}
+        sizes = {"train": ladder.train_images, "test": ladder.test_images}
         for dataset in ladder.datasets:
-            yield dataset, {"per_task": sizes}
+            tasks = params.datasets[dataset].tasks
+            each = {part: size and max(size // tasks, 1) for part, size in sizes.items()}
+            yield dataset, {"per_task": each}
 
 
 def ladder_features(params: Params) -> Iterator[Unit]:
@@ -127,7 +129,7 @@ def _layout(params: Params, ladder: Ladder) -> dict[str, Any]:
         "memory": params.sharc.memory,
         "seeds": params.chosen.seeds,
         "backbone": params.chosen.backbone,
-        "part": ladder.model_dump(include={"train_per_task", "test_per_task"}),
+        "part": ladder.model_dump(include={"train_images", "test_images"}),
         "rungs": [rung.told() for rung in rungs(params, ladder)],
         "cells": [
             {
