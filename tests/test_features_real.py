@@ -1,13 +1,11 @@
 """Real images through the real backbone: the features must tell classes apart."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 
 from linear_probe import probe_accuracy
+from mirror_folder import mirror
 from sharc.backbones.efficientnet_lite import Lite0
 from sharc.datasets.cifar10 import CIFAR10
 from sharc.datasets.cifar100 import CIFAR100
@@ -18,15 +16,6 @@ from sharc.features.cache import FeatureCache
 from sharc.features.engines import choose_engine
 from sharc.features.pipeline import Extractor
 from sharc.stages import download, features
-
-PROJECT = Path(__file__).resolve().parents[1]
-
-
-def mirror():
-    """The mirror folder of the environment, else the one beside the project, else None."""
-    named = os.environ.get("SHARC_MIRROR")
-    folder = Path(named) if named else PROJECT.parent / "shared" / "data"
-    return folder if folder.is_dir() else None
 
 
 def pooled_of(images, size):
