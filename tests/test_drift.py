@@ -27,7 +27,6 @@ SETTINGS = {
     "batch": 3,
     "passes": [1, 2],
     "joint": True,
-    "threads": 1,
     "device": "cpu",
 }
 

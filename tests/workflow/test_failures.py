@@ -1,10 +1,11 @@
 """One cell that fails: the others go on, tables show the gap, the exit code is not 0."""
 
 import pytest
-from project import Project
+from project import Project, built, families
 
 pytestmark = pytest.mark.slow
 LITE0 = "digits/efficientnet_lite0"
+DVC_FAILED = 255
 SABOTAGE = """
 
 _begin = ER.begin_task
@@ -58,3 +59,28 @@ def test_a_method_that_diverges_is_missing_from_the_tables_and_comes_back(
     (project.folder / "params.yaml").write_text(sound)
     project.snakemake()
     assert project.results() == finished.results()
+
+
+def test_through_dvc_a_diverging_method_stops_after_training_and_costs_no_other_cell(
+    project: Project,
+):
+    before, tables = project.records(), project.text("outputs/tables/task_il_main.md")
+    project.set(suites__demo__methods=["sgd", "er", "gem", "derpp"])
+    project.set(methods__derpp={"alpha": 1e30, "beta": 0.5})
+    output = project.run("dvc", "repro", code=DVC_FAILED)
+    assert f"outputs/runs/{LITE0}/derpp/dense/b50/seed0.json: " in output
+    log = f"outputs/logs/train/{LITE0.replace('/', '--')}--derpp--dense.log"
+    assert f"look into {log}" in output
+    assert "diverged" in project.text(log)
+    assert families(built(output)) == {"train"}
+    assert before.items() <= project.records().items()
+    assert project.text("outputs/tables/task_il_main.md") == tables  # of before, and whole
+
+    project.set(methods__derpp={"alpha": 0.001, "beta": 0.5})
+    mended = built(project.repro())
+    trained = {unit for unit in mended if unit.startswith("train:")}
+    assert trained == {f"train:{LITE0}/derpp/{kept}" for kept in ("dense", "modern_hopfield")}
+    assert families(mended) == {"train", "collect", "tables", "figures", "claims", "report"}
+    assert before.items() <= project.records().items()
+    assert "missing" not in project.text("outputs/tables/task_il_main.md")
+    assert "up to date" in project.run("dvc", "status")

@@ -62,11 +62,10 @@ def build(  # noqa: PLR0913 - one argument per key of the params block
     batch: int,
     passes: Sequence[int],
     joint: bool,
-    threads: int,
     device: str,
 ) -> None:
     """Write the features of every seed that is not there yet."""
-    torch.set_num_threads(threads)
+    torch.set_num_threads(1)  # statistics are sums: their rounding must not depend on the machine
     data, tasks = RawData(raw), read_json(split)["tasks"]
     side = int(data.meta["side"])
     mean, std = constants(normalisation, data, backbone)

@@ -14,6 +14,9 @@ from sharc.workflow.lock import BuildLock
 from sharc.workflow.units import STAMPS
 
 
+_LIKE = {"streamed": "train", "rungs": "train"}  # families that ask for what another asks for
+
+
 class Door:
     """The chosen suite's graph as rules see it."""
 
@@ -46,7 +49,8 @@ class Door:
 
     def resource(self, family: str, name: str) -> int:
         """What a family's rule asks the scheduler for."""
-        wanted = getattr(self.params.resources, family, self.params.resources.other)
+        asked = _LIKE.get(family, family)
+        wanted = getattr(self.params.resources, asked, self.params.resources.other)
         return int(getattr(wanted, name))
 
     def _unit(self, family: str, wildcard: str) -> Any:

@@ -63,7 +63,6 @@ def _streamed(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
         unit.folder,
         load("backbone", params.chosen.backbone)(),
         **unit.params,
-        threads=threads,
         device=params.features.device,
     )
     return Made(_files(unit.folder))

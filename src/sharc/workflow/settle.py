@@ -17,7 +17,8 @@ def settle(graph: Graph, family: str, known: dict[str, State] | None = None) -> 
         if not found[unit.id].current:
             raise UserError(
                 f"{unit.id} is not current: {found[unit.id].reason}. "
-                "Run `snakemake --cores 2 all` and look into outputs/logs/."
+                "Run `snakemake --cores 2 all` and look into "
+                f"outputs/logs/{family}/{unit.stamp.stem}.log."
             )
     owned = _owned(graph, family)
     for out in map(Path, dvc_yaml.outs(family)):
