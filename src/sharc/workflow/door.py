@@ -13,7 +13,6 @@ from sharc.workflow.freshness import show_snakemake
 from sharc.workflow.lock import BuildLock
 from sharc.workflow.units import STAMPS
 
-
 _LIKE = {"streamed": "train", "rungs": "train"}  # families that ask for what another asks for
 
 

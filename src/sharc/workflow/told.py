@@ -36,7 +36,7 @@ def records(graph: Graph) -> dict[str, dict[str, Any]]:
 def provenance(graph: Graph, params: Params) -> dict[str, Any]:
     """Commits, versions and the verified digests of the data."""
     made = records(graph)
-    training = [record for name, record in made.items() if name.startswith("train:")]
+    training = [record for name, record in made.items() if name.startswith(("train:", "rungs:"))]
     last = max(training, key=lambda record: record["started"], default={})
     return {
         "commit": ", ".join(sorted({str(record["commit"]) for record in training})),
