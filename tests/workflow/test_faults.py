@@ -58,13 +58,7 @@ def assert_no_partials(project: Project) -> None:
     assert not list(project.folder.rglob(f"{PARTIAL}*"))
 
 
-UNEXPLAINED = pytest.mark.xfail(strict=True, reason="safetensors' own error hides the full disk")
-
-
-@pytest.mark.parametrize(
-    "family",
-    [pytest.param(name, marks=UNEXPLAINED if name == "figure1" else ()) for name in UNITS],
-)
+@pytest.mark.parametrize("family", UNITS)
 def test_a_disk_with_room_for_half_a_stage_is_said_to_be_full(
     finished: Project, project: Project, family: str
 ):

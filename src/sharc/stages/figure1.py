@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from sharc.artifacts.files import write_atomically, write_json
@@ -49,7 +49,7 @@ def build(raw: Path, out: Path, *, options: Mapping[str, Any]) -> None:
         ]
         examples = shown(stored, rivals, seed)
     with write_atomically(out / "examples.safetensors") as partial:
-        save_file(examples, partial)
+        partial.write_bytes(save(examples))
     content = {
         "images": count,
         "floats": {"hopfield": held, "inpainter": weights},
