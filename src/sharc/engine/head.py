@@ -98,6 +98,33 @@ class Head:
             self.stored.baddbmm_(x.mT, residual, alpha=-rate)
         self.b.sub_(residual.sum(dim=1), alpha=rate)
 
+    def gradients(self, count: int) -> Tensor:
+        """Room for `count` gradients of each run, zeros.
+
+        Each begins at a multiple of 64 bytes: a product of rows that lie otherwise may be summed
+        in another order, and a run would not be the same bits twice.
+        """
+        numbers = (self.n_features + 1) * self.n_classes
+        return self.b.new_zeros(self.n_runs, count, -(-numbers // 16) * 16)
+
+    def gradient_into(self, out: Tensor, x: Tensor, residual: Tensor) -> None:
+        """X^T R and sum R, end to end and as they are stored, into one [S, n] of `gradients`."""
+        weight, bias = self._parts(out)
+        pair = (residual.mT, x) if self.class_major else (x.mT, residual)
+        torch.bmm(*pair, out=weight)
+        torch.sum(residual, dim=1, out=bias)
+
+    def move_along(self, gradient: Tensor, rate: float) -> None:
+        """W and b <- W and b - rate gradient, for one [S, n] of `gradients`."""
+        weight, bias = self._parts(gradient)
+        self.stored.sub_(weight, alpha=rate)
+        self.b.sub_(bias, alpha=rate)
+
+    def _parts(self, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        size = self.n_features * self.n_classes
+        weight = gradient[:, :size].unflatten(1, self.stored.shape[1:])
+        return weight, gradient[:, size : size + self.n_classes]
+
     def add_product(self, logits: Tensor, factor: Tensor, rows: Tensor, scale: float) -> None:
         """logits += scale factor rows, for [S, n, C], [S, n, m] and [S, m, C], in place."""
         if self.class_major:

@@ -38,6 +38,8 @@ class GEM(Strategy):
         for k, rows in enumerate(replay.task_slices):
             self._task_of[:, rows] = k
         self._members = one_hot(self._task_of, task).to(replay.x).mT.contiguous()  # [S, t, M]
+        if self._past.gram is None:  # G itself, a row per task
+            self._gradients = self.head.gradients(task)
 
     def step(self, batch: Batch) -> None:
         """Step along the gradient nearest to g that increases no past task's loss."""
@@ -50,24 +52,29 @@ class GEM(Strategy):
         pairs = (self._past.shared * inner_products(new, old)).sum(dim=1)
         products = pairs.new_zeros(self._members.shape[:2])  # <g, g_k>, [S, t]
         products.scatter_add_(1, self._task_of, pairs)
-        step: Tensor | None = None
-        if bool((products < 0).any()):
-            margin, ridge = self.options["margin"], self.options["ridge"]
-            v = gem_duals(self._task_gram(old), products, margin, ridge)
+        if not bool((products < 0).any()):
+            self._past.descend(batch.x, new, None, self.rate)
+            return
+        margin, ridge = self.options["margin"], self.options["ridge"]
+        v = gem_duals(self._task_gram(old), products, margin, ridge)
+        if self._past.gram is not None:
             step = old.mul_(v.gather(1, self._task_of).unsqueeze(2))
-        self._past.descend(batch.x, new, step, self.rate)
+            self._past.descend(batch.x, new, step, self.rate)
+        else:
+            self._past.descend(batch.x, new, None, self.rate)
+            along = inner_products(v.unsqueeze(1), self._gradients.mT).squeeze(1)  # G^T v
+            self.head.move_along(along, self.rate)
 
     def _task_gram(self, old: Tensor) -> Tensor:
         """G G^T [S, t, t]: from the rows' Gram matrices while these are the smaller ones."""
         past = self._past
-        if past is not None and past.gram is not None:
+        assert past is not None
+        if past.gram is not None:
             pairs = inner_products(old, old).mul_(past.gram)
             return inner_products(self._members, inner_products(self._members, pairs))
-        assert past is not None
-        gradients = [(past.x[:, k].mT @ old[:, k]).flatten(1) for k in self._slices]
-        biases = [old[:, k].sum(dim=1) for k in self._slices]
-        whole = torch.cat([torch.stack(gradients, 1), torch.stack(biases, 1)], dim=2)
-        return inner_products(whole, whole)
+        for k, rows in enumerate(self._slices):
+            self.head.gradient_into(self._gradients[:, k], past.x[:, rows], old[:, rows])
+        return inner_products(self._gradients, self._gradients)
 
     def settle(self) -> None:
         """The memory's share of the head is kept apart within a task."""
