@@ -14,9 +14,9 @@ from sharc.errors import UserError
 from sharc.features.cache import FeatureCache
 from sharc.features.drift import Drift
 from sharc.features.pipeline import Extractor
+from sharc.features.streams import load_stream
 from sharc.registry import load
 from sharc.stages import drift
-from sharc.stages.train import load_stream
 from small_backbone import small_backbone, small_raw
 
 SETTINGS = {

@@ -16,8 +16,9 @@ from sharc.artifacts.notes import note_beside
 from sharc.artifacts.receipts import Receipt, read_receipt
 from sharc.datasets.tensors import mapped, save
 from sharc.errors import UserError
+from sharc.features.streams import load_stream
 from sharc.results.records import checked
-from sharc.stages.train import Wanted, is_current, load_stream
+from sharc.stages.train import Wanted, is_current
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

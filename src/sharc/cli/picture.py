@@ -16,7 +16,7 @@ from sharc.buffers.associative import AssociativeBuffer
 from sharc.engine.runs import RunSpec
 from sharc.engine.train import train
 from sharc.errors import UserError
-from sharc.stages.train import load_stream
+from sharc.features.streams import load_stream
 from sharc.workflow.training import make_method
 
 _MOST = 8  # examples that fit a page

@@ -1,8 +1,8 @@
 """Stage train: cached features + one method -> accuracy on every task after every task.
 
-One process trains all runs of a method and memory; the runs of a cell, which differ in their
-seed, advance together. A record is written as soon as its cell is done, so an interrupted
-unit goes on with the first cell that is missing.
+One process trains all runs of a method and memory. The runs of a cell, which differ in their
+seed, advance together, and so do all cells without an associative memory, which take seconds.
+Records are written as soon as their runs are done; an interrupted unit goes on with the rest.
 """
 
 import traceback
@@ -22,10 +22,9 @@ from sharc.engine.runs import Accuracies, RunResult, RunSpec
 from sharc.engine.stream import Stream
 from sharc.engine.train import MakeBuffer, train
 from sharc.errors import UserError
-from sharc.features.cache import FeatureCache
+from sharc.features.streams import load_stream
 
 SCHEMA = 1
-_MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,8 @@ def build(features: Path, split: Path, wanted: Sequence[Wanted], method: Method)
     missing = [record for record in wanted if not is_current(record)]
     if missing:
         stream = load_stream(features, split, method.passes, joint=method.strategy.joint)
-        for cell in tqdm(_by_cell(missing), desc=features.parent.name, disable=None):
-            _train_cell(stream, cell, method)
+        for group in tqdm(_groups(missing), desc=features.parent.name, disable=None):
+            _train_group(stream, group, method)
     records = {record.path: read_json(record.path) for record in wanted}
     return {
         str(path): content["message"]
@@ -77,90 +76,34 @@ def is_current(wanted: Wanted) -> bool:
         return False
 
 
-def load_stream(features: Path, split: Path, passes: int = 1, *, joint: bool = False) -> Stream:
-    """The cached features of a data set, laid out as its split says."""
-    try:
-        stream = _stream(FeatureCache(features), read_json(split)["tasks"], passes, joint)
-        stream.check_finite()
-    except _MALFORMED as error:
-        raise UserError(
-            f"{features} and {split} do not describe a stream of tasks "
-            f"({type(error).__name__}: {error}): delete them and run `snakemake --cores 2 all`."
-        ) from error
-    return stream
-
-
-def _stream(cache: FeatureCache, tasks: list[dict[str, Any]], passes: int, joint: bool) -> Stream:
-    drifting = None if cache.seeds is None else _Drifting(cache, passes, joint)
-    return Stream(
-        x=_views(cache, joint=joint and drifting is not None),
-        y=cache.labels("train"),
-        train_tasks=[torch.tensor(task["train"]) for task in tasks],
-        test_x=drifting.test(cache.views[0], 0) if drifting else cache.test_pooled(),
-        test_y=cache.labels("test"),
-        test_tasks=[torch.tensor(task["test"]) for task in tasks],
-        classes=[task["classes"] for task in tasks],
-        n_classes=sum(len(task["classes"]) for task in tasks),
-        maps=[_View(cache, view) for view in cache.views],
-        map_size=cache.map_size,
-        name=cache.meta["dataset"],
-        seeds=cache.seeds,
-        drifting=drifting,
-    )
-
-
-@dataclass(frozen=True)
-class _View:
-    """The maps of one cached view."""
-
-    cache: FeatureCache
-    view: int
-
-    def rows(self, index: torch.Tensor) -> torch.Tensor:
-        return self.cache.rows(index, self.view)
-
-
-@dataclass(frozen=True)
-class _Drifting:
-    """Test features after each task, where BatchNorm trained along."""
-
-    cache: FeatureCache
-    passes: int
-    joint: bool
-
-    def test(self, seed: int, trained: int) -> torch.Tensor:
-        after = min(trained, 1) if self.joint else trained
-        return self.cache.drifted_test(seed, self.passes, after, joint=self.joint)
-
-
-def _views(cache: FeatureCache, *, joint: bool) -> torch.Tensor:
-    """[N, D], or [V, N, D] when several views of each image were cached."""
-    pooled = cache.joint_pooled if joint else cache.train_pooled
-    views = [pooled(view) for view in cache.views]
-    return views[0] if len(views) == 1 else torch.stack(views)
-
-
-def _by_cell(records: Sequence[Wanted]) -> list[list[Wanted]]:
-    cells: dict[tuple[Any, ...], list[Wanted]] = {}
+def _groups(records: Sequence[Wanted], *, by_cell: bool = False) -> list[list[Wanted]]:
+    """Records whose runs are trained in one go."""
+    groups: dict[Any, list[Wanted]] = {}
     for record in records:
-        same = (record.identity["variant"], record.identity["buffer"])
-        cells.setdefault(same, []).append(record)
-    return list(cells.values())
+        cell = (record.identity["variant"], record.identity["buffer"])
+        alone = by_cell or record.identity["memory"] is not None
+        groups.setdefault(cell if alone else None, []).append(record)
+    return list(groups.values())
 
 
-def _train_cell(stream: Stream, cell: Sequence[Wanted], method: Method) -> None:
+def _train_group(stream: Stream, group: Sequence[Wanted], method: Method) -> None:
     specs = [
         RunSpec(seed=i["seed"], buffer=i["buffer"], variant=i["theta"])
-        for i in (record.identity for record in cell)
+        for i in (record.identity for record in group)
     ]
     try:
         results = train(stream, specs, method.strategy, method.options, method.make_buffer)
     except UserError:
         raise  # a wrong parameter is wrong for every cell
     except Exception as error:  # one broken cell must not cost the others theirs
+        cells = _groups(group, by_cell=True)
+        if len(cells) > 1:
+            for cell in cells:
+                _train_group(stream, cell, method)
+            return
         traceback.print_exc()
         results = [_failed(spec, stream, f"{type(error).__name__}: {error}") for spec in specs]
-    for record, result in zip(cell, results, strict=True):
+    for record, result in zip(group, results, strict=True):
         content = _content(record, result, stream, method.told)
         write_json(record.path, content)
         made = {"key": record.key, "sha256": sha256_of(record.path)}
