@@ -91,14 +91,16 @@ class Project:
         """Every artifact that must come out the same bytes each time."""
         names = ("data/raw", "data/splits", "outputs/features", "outputs/runs", "outputs/results")
         people = ("outputs/tables", "outputs/figures", "outputs/claims.json", "outputs/claims.md")
-        paths = [
-            p for name in (*names, "outputs/figure1", *people) for p in _files(self.folder / name)
-        ]
+        others = ("outputs/figure1", "outputs/streamed", "outputs/rungs", "outputs/ladder")
+        paths = [p for name in (*names, *others, *people) for p in _files(self.folder / name)]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
 
 
 def _files(path: Path) -> list[Path]:
-    return [p for p in path.rglob("*") if p.is_file()] if path.is_dir() else [path]
+    """The files in a folder, or the file itself; none where the suite has no such stage."""
+    if path.is_file():
+        return [path]
+    return [p for p in path.rglob("*") if p.is_file()]
 
 
 def clone(folder: Path, methods: tuple[str, ...] = ("sgd", "er", "gem")) -> Project:

@@ -1,41 +1,82 @@
-"""The authors' protocol and the ladder to the paper's, built like everything else."""
+"""The authors' protocol and the ladder to the paper's, built and guarded like everything else."""
 
+import random
+import shutil
 from pathlib import Path
 
 import pytest
 from project import Project, built, clone, families
+from test_damage import flip
+from test_kills import assert_whole_or_absent, strike
 
 pytestmark = pytest.mark.slow
 LADDER = {
     "datasets": ["digits"], "buffer": 50, "methods": ["er"], "theta": 0.8,
     "train_images": 500, "test_images": 100,
 }  # fmt: skip
+LITE0 = "digits@ladder/efficientnet_lite0"
+DRIFTED = f"outputs/streamed/{LITE0}@train-dataset/train-view3-0000.safetensors"
+RUN = "digits/efficientnet_lite0/er/modern_hopfield-t0.8/b50/seed3.json"
+RECORD = f"outputs/rungs/digits/er/rung00/{RUN}"
+DAMAGED = {  # artifact: the unit that makes it
+    DRIFTED: f"streamed:{LITE0}@train-dataset",
+    RECORD: "rungs:digits/er",
+    "outputs/ladder/ladder.csv": "ladder:all",
+}
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def climbed(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A built suite with a ladder; seeds that are not their own places in the list."""
     project = clone(tmp_path_factory.mktemp("ladder") / "sharc", methods=("sgd",))
-    project.set(suites__demo__ladder=LADDER, memories__bayes_pcn__steps=20)
-    project.set(sharc__memory="bayes_pcn", suites__demo__seeds=[0, 3])
+    project.set(suites__demo__ladder=LADDER, suites__demo__seeds=[0, 3])
     project.snakemake()
     return project
 
 
-def test_the_ladder_is_built_once_and_both_doors_rest(small: Project):
-    assert "what the authors' code does" in small.text("outputs/ladder/ladder.md")
-    assert "Where the paper" in small.text("outputs/report.html")
-    assert "Nothing to be done" in small.snakemake()
-    assert built(small.repro()) == set()
-    assert "up to date" in small.run("dvc", "status")
+@pytest.fixture
+def copied(climbed: Project, tmp_path: Path) -> Project:
+    shutil.copytree(climbed.folder, tmp_path / "sharc", symlinks=True)
+    return Project(tmp_path / "sharc")
 
 
-def test_a_switch_of_the_reference_rebuilds_the_ladder_and_no_table(small: Project):
-    small.set(protocols__reference__forget="task")
-    units = built(small.snakemake())
-    assert families(units) == {"rungs", "ladder", "report"}
+def test_the_ladder_is_built_once_and_both_doors_rest(copied: Project):
+    assert "what the authors' code does" in copied.text("outputs/ladder/ladder.md")
+    assert "Where the paper" in copied.text("outputs/report.html")
+    assert "Nothing to be done" in copied.snakemake()
+    assert built(copied.repro()) == set()
+    assert "up to date" in copied.run("dvc", "status")
 
 
-def test_a_suite_trains_under_the_reference_protocol(small: Project, tmp_path: Path):
+def test_a_switch_of_the_reference_rebuilds_the_ladder_and_no_table(copied: Project):
+    copied.set(protocols__reference__forget="task")
+    assert families(built(copied.snakemake())) == {"rungs", "ladder", "report"}
+
+
+@pytest.mark.parametrize("artifact", DAMAGED)
+def test_a_flipped_byte_is_noticed_and_exactly_its_unit_is_built_again(
+    climbed: Project, copied: Project, artifact: str
+):
+    flip(copied.folder / artifact, random.Random(artifact))
+    output = copied.snakemake()
+    assert f"{artifact} was altered since it was built: it is built again." in output
+    assert built(output) == {DAMAGED[artifact]}
+    assert copied.results() == climbed.results()
+
+
+def test_kills_in_the_ladders_stages_leave_no_trace_in_the_results(
+    climbed: Project, copied: Project
+):
+    chance = random.Random(7)
+    struck = [strike(copied, f, chance, jobs=True) for f in ("streamed", "rungs", "ladder")]
+    assert_whole_or_absent(copied, climbed.results())
+    copied.snakemake()
+    for build in struck:
+        build.end()
+    assert copied.results() == climbed.results()
+
+
+def test_a_suite_trains_under_the_reference_protocol(tmp_path: Path):
     project = clone(tmp_path / "sharc", methods=("sgd", "joint", "er", "derpp", "clser"))
     project.set(protocol="reference", sharc__memory="bayes_pcn", memories__bayes_pcn__steps=5)
     units = built(project.snakemake())
