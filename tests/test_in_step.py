@@ -68,5 +68,13 @@ def test_the_readme_shows_the_committed_results():
     assert len(shown) == len(rows) == 16
 
 
+def test_the_ladders_page_says_what_the_committed_results_say():
+    page = (ROOT / "docs/ladder.md").read_text()
+    found = (ROOT / "results/ladder/ladder.md").read_text().splitlines()
+    said = [line for line in found if line.startswith("- ")]
+    assert len(said) == 2
+    assert all(line in page for line in said)
+
+
 def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
