@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from mounts import small_disk
 from project import Project, built, clone, families
 from test_damage import flip
 from test_kills import assert_whole_or_absent, strike
@@ -62,6 +63,22 @@ def test_a_flipped_byte_is_noticed_and_exactly_its_unit_is_built_again(
     assert f"{artifact} was altered since it was built: it is built again." in output
     assert built(output) == {DAMAGED[artifact]}
     assert copied.results() == climbed.results()
+
+
+@pytest.mark.parametrize("family", ["streamed", "rungs", "ladder"])
+def test_a_full_disk_is_said_to_be_full(climbed: Project, copied: Project, family: str):
+    unit = {artifact: unit for artifact, unit in DAMAGED.items() if unit.startswith(family)}
+    (artifact, name), command = *unit.items(), ("python", "-m", "sharc.workflow.job")
+    words = (*command, family, name.partition(":")[2], "--suite", "demo", "--log", "it.log")
+    with small_disk(copied.folder / "outputs") as disk:
+        shutil.rmtree((copied.folder / artifact).parent)
+        disk.leave(room=2000)
+        output = copied.run(*words, code=2)
+        assert "the disk is full" in output
+        assert "Traceback" not in output
+        disk.free()
+        assert "built" in copied.run(*words)
+        assert copied.results() == climbed.results()
 
 
 def test_kills_in_the_ladders_stages_leave_no_trace_in_the_results(

@@ -5,11 +5,12 @@ trained on before. So they are cached per seed: the training images once, the te
 tasks seen so far anew after each task, and all of them before the first.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ from tqdm import tqdm
 
 from sharc.artifacts.files import digest_of, read_json
 from sharc.datasets.raw import RawData
-from sharc.datasets.tensors import Array, save
+from sharc.datasets.tensors import Array, explained, save
 from sharc.engine.draws import task_order
 from sharc.features.augment import Views
 from sharc.features.cache import drifted_test, view_part
@@ -153,7 +154,7 @@ class _Passage:
         """Train on every batch, test after every task, then write what was seen."""
         self.drift.restart()
         with TemporaryFile(dir=ledger.folder) as scratch:
-            maps = np.memmap(scratch, np.float16, "w+", shape=(len(self.pooled), *self.shape))
+            maps = self._maps_in(scratch, ledger.folder)
             self._test(ledger, 0)
             for number, order in enumerate(self.course.orders):
                 for start in range(0, len(order), self.batch):
@@ -161,12 +162,20 @@ class _Passage:
                 self._test(ledger, number + 1)
             self._save(ledger, maps)
 
+    def _maps_in(self, scratch: IO[bytes], folder: Path) -> Array:
+        """Room for the map of each image, taken now: a mapped file on a full disk would crash."""
+        shape = (len(self.course.images), *self.shape)
+        with explained(folder):
+            os.posix_fallocate(scratch.fileno(), 0, 2 * int(np.prod(shape)))
+        return np.memmap(scratch, np.float16, "r+", shape=shape)
+
     def _step(self, rows: Array, maps: Array) -> None:
         images = self.data.images("train")[rows]
         if self.views is not None:
             images = self.views.of(images, rows)
         pooled, found = self.drift.step(torch.from_numpy(np.ascontiguousarray(images)))
-        self.pooled[rows], maps[rows] = pooled.cpu().numpy(), found.cpu().numpy()
+        self.pooled[rows] = pooled.cpu().numpy()
+        maps[np.searchsorted(self.course.images, rows)] = found.cpu().numpy()
 
     def _test(self, ledger: Ledger, trained: int) -> None:
         index = self.course.tests[trained]
@@ -182,4 +191,5 @@ class _Passage:
             mine = images[(images >= start) & (images < start + self.rows)]
             kept = mine[:0] if self.course.joint else mine  # JOINT replays nothing
             content = {"index": kept, "pooled": self.pooled[start : start + self.rows]}
-            ledger.keep(chunk_name(self.course.view, number), content | {"maps": maps[kept]})
+            content["maps"] = maps[np.searchsorted(images, kept)]
+            ledger.keep(chunk_name(self.course.view, number), content)
