@@ -81,7 +81,7 @@ def _groups(records: Sequence[Wanted], *, by_cell: bool = False) -> list[list[Wa
     groups: dict[Any, list[Wanted]] = {}
     for record in records:
         cell = (record.identity["variant"], record.identity["buffer"])
-        alone = by_cell or record.identity["memory"] is not None
+        alone = by_cell or record.identity["theta"] is not None
         groups.setdefault(cell if alone else None, []).append(record)
     return list(groups.values())
 
