@@ -28,7 +28,11 @@ class Drift:
         extractor.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.norms = [m for m in extractor.modules() if isinstance(m, _BatchNorm)]
         if not self.norms:
-            raise UserError("bn_mode train needs a backbone with BatchNorm layers; this has none.")
+            raise UserError(
+                "bn_mode train needs a backbone with BatchNorm layers, and this one has none: set"
+                " bn_mode to eval under `protocols` in params.yaml, or choose resnet18, vgg16_bn"
+                " or an efficientnet_lite in the suite."
+            )
         self._pristine = [part.clone() for part in self._buffers()]
         self.passes = tuple(passes)
         self.restart()
