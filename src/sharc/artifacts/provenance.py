@@ -5,12 +5,17 @@ import platform
 import resource
 import subprocess
 import time
+from collections.abc import Iterable
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path("outputs/provenance")
-_PACKAGES = ("torch", "torchvision", "numpy", "safetensors", "scipy", "pandas", "onnxruntime")
+_PACKAGES = (
+    *("torch", "torchvision", "numpy", "safetensors", "scipy", "pandas"),
+    *("onnxruntime", "openvino"),
+)
 
 
 class Stopwatch:
@@ -35,13 +40,18 @@ def _cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """The versions of those that are installed: not every engine need be."""
+    return {name: version(name) for name in packages if find_spec(name)}
+
+
 def surroundings(threads: int) -> dict[str, Any]:
     """Commit, machine and package versions."""
     return {
         "commit": git("rev-parse", "HEAD"),
         "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
         "python": platform.python_version(),
-        "packages": {name: version(name) for name in _PACKAGES},
+        "packages": versions(_PACKAGES),
         "machine": platform.machine(),
         "processor": processor(),
         "device": _device(),

@@ -1,13 +1,14 @@
-"""What runs the extractor: PyTorch anywhere, ONNX Runtime where it is the faster one.
+"""What runs the extractor: PyTorch anywhere, ONNX Runtime or OpenVINO where they are faster.
 
-Both give pooled vectors within 1e-4 of each other, relative to the largest entry (a test holds
-them to it). On a CPU, ONNX Runtime keeps depthwise convolutions in a blocked layout and is several
+All give pooled vectors within 1e-4 of each other, relative to the largest entry (a test holds
+them to it). On a CPU, both runtimes keep depthwise convolutions in a blocked layout and are several
 times faster; one session with one thread per run, and several runs at once, beats one run with
 several threads, and makes the result independent of the number of threads.
 """
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from typing import Protocol
 
 import numpy as np
@@ -107,22 +108,43 @@ def choose_device(device: str) -> str:
 def choose_engine(
     extractor: Extractor, side: int, *, engine: str, device: str, batch: int, threads: int
 ) -> Engine:
-    """The engine asked for; `auto` is ONNX Runtime on a CPU if the network can be translated."""
+    """The engine asked for; `auto` is the fastest one that can run this network here."""
     from sharc.features.onnx_operations import UnsupportedOperationError
 
     device = choose_device(device)
-    if engine == "onnx" and device != "cpu":
+    if engine in ("onnx", "openvino") and device != "cpu":
         raise UserError(
-            "features.engine onnx runs on the CPU alone: set device cpu or engine torch."
+            f"features.engine {engine} runs on the CPU alone: set device cpu or engine torch."
         )
     with torch.no_grad():
         fold_batchnorm(extractor, example(side))
-    if engine == "onnx" or (engine == "auto" and device == "cpu"):
+    if engine != "torch" and device == "cpu":
         try:
-            return OnnxEngine(extractor, side, batch, threads)
+            return _runtime(engine, extractor)(extractor, side, batch, threads)
         except UnsupportedOperationError as error:
-            if engine == "onnx":
+            if engine != "auto":
                 raise UserError(
-                    f"features.engine onnx cannot translate {error}: set engine to auto or torch."
+                    f"features.engine {engine} cannot translate {error}: "
+                    "set engine to auto or torch."
                 ) from None
     return TorchEngine(extractor, device, batch, threads)
+
+
+def _runtime(engine: str, extractor: Extractor) -> Callable[..., Engine]:
+    """OpenVINO wins where convolutions are depthwise, and nowhere else by more than the noise."""
+    here = find_spec("openvino") is not None
+    if engine == "openvino" and not here:
+        raise UserError("features.engine openvino needs the package openvino: pip install openvino")
+    if engine == "openvino" or (engine == "auto" and here and _depthwise(extractor)):
+        from sharc.features.openvino_engine import OpenVinoEngine
+
+        return OpenVinoEngine
+    return OnnxEngine
+
+
+def _depthwise(extractor: Extractor) -> bool:
+    """Whether any convolution treats each channel by itself."""
+    return any(
+        isinstance(part, torch.nn.Conv2d) and part.groups == part.in_channels > 1
+        for part in extractor.modules()
+    )
