@@ -22,6 +22,11 @@ def gradients(kind: str, t: int, seed: int) -> torch.Tensor:
     return past
 
 
+def duals(past: torch.Tensor, g: torch.Tensor, margin: float, ridge: float) -> torch.Tensor:
+    gram = (past @ past.T)[None]
+    return gem_duals(lambda: gram, gram.sum(dim=2), (past @ g)[None], margin, ridge)[0]
+
+
 @pytest.mark.parametrize("kind", ["random", "duplicate", "zero", "opposed", "huge"])
 @pytest.mark.parametrize("t", [2, 5, 19])
 @pytest.mark.parametrize("margin", [0.0, 0.5])
@@ -30,7 +35,7 @@ def test_gem_equals_quadprog_on_whole_gradients(kind: str, t: int, margin: float
         past = gradients(kind, t, seed)
         g = -past.sum(dim=0) + 0.1 * past[-1]
         expected = project(g, past, margin, 1e-3)
-        v = gem_duals((past @ past.T)[None], (past @ g)[None], margin, 1e-3)[0]
+        v = duals(past, g, margin, 1e-3)
         torch.testing.assert_close(g + past.T @ v, expected, atol=1e-6, rtol=1e-9)
 
 
@@ -38,7 +43,7 @@ def test_gem_equals_non_negative_least_squares_which_shares_no_code_with_quadpro
     for seed in range(10):
         past, ridge, margin = gradients("random", 6, seed), 1e-3, 0.5
         g = -past.sum(dim=0)
-        v = gem_duals((past @ past.T)[None], (past @ g)[None], margin, ridge)[0]
+        v = duals(past, g, margin, ridge)
         # with u = v - margin >= 0 the programme is min |L^T u + L^-1 (P margin + G g)|^2, P = L L^T
         hessian = past @ past.T + ridge * torch.eye(6, dtype=torch.float64)
         lower = torch.linalg.cholesky(hessian)
@@ -50,14 +55,26 @@ def test_gem_equals_non_negative_least_squares_which_shares_no_code_with_quadpro
 
 def test_gem_survives_gradients_whose_scale_swallows_the_ridge() -> None:
     past = gradients("duplicate", 6, 0) * 1e12
-    v = gem_duals((past @ past.T)[None], (past @ -past.sum(dim=0))[None], 0.5, 1e-3)[0]
+    v = duals(past, -past.sum(dim=0), 0.5, 1e-3)
     assert bool(v.isfinite().all())
     assert bool((v >= 0.5 - 1e-9).all())
 
 
 def test_gem_gives_up_quietly_on_values_that_are_not_finite() -> None:
-    broken = torch.full((1, 3, 3), torch.inf)
-    assert gem_duals(broken, -torch.ones(1, 3), 0.5, 1e-3).tolist() == [[0, 0, 0]]
+    broken, finite = torch.full((1, 3, 3), torch.inf), -torch.ones(1, 3)
+    for sums in (finite, broken[0, :1]):
+        assert gem_duals(lambda: broken, sums, finite, 0.5, 1e-3).tolist() == [[0, 0, 0]]
+
+
+def test_at_the_corner_gems_gradients_are_never_multiplied_with_each_other() -> None:
+    """g = -g_1 and g_2 orthogonal to it: with margin 1 both weights stay at 1."""
+
+    def gram() -> torch.Tensor:
+        raise AssertionError("not needed")
+
+    products = torch.tensor([[-1.0, 0.0]])  # G is the identity
+    v = gem_duals(gram, torch.ones(1, 2), products, 1.0, 0.0)
+    assert v.tolist() == [[1.0, 1.0]]
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 4), (1, 4), (5, 1), (1, 1)])

@@ -29,6 +29,7 @@ class Replay:
     logits: Tensor | None  # [S, M, C], the head's answer when the example was first seen
     task_slices: list[slice]  # rows of each past task
     valid: Tensor | None = None  # [S, M] bool; None when every row is an example
+    kept: Tensor | None = None  # [S, M] training indices, if x holds those rows as they are
 
 
 @dataclass(frozen=True)

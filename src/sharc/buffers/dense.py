@@ -35,7 +35,8 @@ class DenseBuffer(Buffer):
         new = self.gather(self.kept[-1])
         x = new if self.replay is None else torch.cat([self.replay.x, new], dim=1)
         logits = torch.cat(self._logits, dim=1) if self.wants_logits else None
-        self.replay = Replay(x, self.stream.y[index], logits, self.slices(), self.all_valid())
+        y, valid = self.stream.y[index], self.all_valid()
+        self.replay = Replay(x, y, logits, self.slices(), valid, kept=index)
 
     def ledger(self, run: int) -> dict[str, Any]:
         """Whole maps, labels and, for DER++, logits; the paper counts the first alone."""

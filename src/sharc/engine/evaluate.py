@@ -9,18 +9,21 @@ from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.stream import Stream
 
-CHUNK = 4096  # test rows at a time, so that logits stay in cache
+CHUNK = 1024  # test rows at a time, so that the logits of a stack stay in cache
 
 
 def correct(logits: Tensor, labels: Tensor, classes: Tensor) -> tuple[Tensor, Tensor]:
     """How many rows of one task are right: Class-IL over all classes, Task-IL over its own.
 
-    logits: [n, C]; classes: [c], the task's. Masking the other classes with -inf and taking the
-    largest of the task's own is the same thing.
+    logits: [..., n, C]; classes: [c], the task's. Masking the other classes with -inf and taking
+    the largest of the task's own is the same thing. The maximum is taken across rows of n, which
+    is the fast way where logits lie class-major; argmax would take five times as long.
     """
-    class_il = (logits.argmax(dim=1) == labels).sum()
-    task_il = (classes[logits[:, classes].argmax(dim=1)] == labels).sum()
-    return class_il, task_il
+    by_class = logits.mT
+    own = by_class.index_select(-2, classes)
+    class_il = by_class.max(dim=-2).indices == labels
+    task_il = classes[own.max(dim=-2).indices] == labels
+    return class_il.sum(dim=-1), task_il.sum(dim=-1)
 
 
 def evaluate(
@@ -28,17 +31,16 @@ def evaluate(
 ) -> Tensor:
     """Percent right on each of the first `tasks` tasks: [2, S, tasks], Class-IL then Task-IL."""
     features = [stream.test_of(run.seed, trained) for run in runs]
+    common = stream.drifting is None  # not how many runs there are: a lone one rounds alike
     counts = torch.zeros(2, head.n_runs, tasks, dtype=torch.float64, device=stream.test_x.device)
     for task in range(tasks):
         classes = torch.tensor(stream.classes[task], device=counts.device)
         for index in stream.test_tasks[task].split(CHUNK):
-            x, y = features[0][index], stream.test_y[index]
-            for run in range(head.n_runs):
-                if features[run] is not features[0]:
-                    x = features[run][index]
-                logits = torch.addmm(head.b[run], x, head.weight[run].T)
-                class_il, task_il = correct(logits, y, classes)
-                counts[0, run, task] += class_il
-                counts[1, run, task] += task_il
+            if common:
+                logits = head.logits_of_same(features[0][index])
+            else:
+                logits = head.logits(torch.stack([x[index] for x in features]))
+            right = correct(logits, stream.test_y[index], classes)
+            counts[:, :, task] += torch.stack(right)
         counts[:, :, task] *= 100 / len(stream.test_tasks[task])
     return counts.to("cpu")

@@ -2,32 +2,42 @@
 
 Two memory layouts, one set of shapes. Up to a few dozen classes everything lies class-major
 (W [S, C, D], logits [S, C, R]): at 10 classes the matrix products take half and the softmax an
-eighth of the time of the other layout. With more classes W [S, D, C] and logits [S, R, C] win.
+eighth of the time of the other layout. With more classes W [S, D, C] and logits [S, R, C] win,
+unless a step passes hundreds of rows.
 Callers see logits and residuals as [S, R, C] either way; only the strides differ.
 """
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 CLASS_MAJOR_UP_TO = 32
+MIN_ROWS, DEPTH = 16, 256  # of a product over all runs, see logits_of_same
 
 
 class Head:
     """logits = x W + b for S runs."""
 
-    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor, *, many_rows: bool = False) -> None:
         """weight: [S, C, D] as in torch.nn.Linear, bias: [S, C]; both are copied."""
         self.n_runs, self.n_classes, self.n_features = weight.shape
-        self.class_major = self.n_classes <= CLASS_MAJOR_UP_TO
+        self.class_major = many_rows or self.n_classes <= CLASS_MAJOR_UP_TO
         stored = weight if self.class_major else weight.mT
         self.stored = stored.clone(memory_format=torch.contiguous_format)
         self.b = bias.clone(memory_format=torch.contiguous_format)
         self._b_of_rows = self.b.unsqueeze(2 if self.class_major else 1)  # views cost time too
+        self._of_run = list(zip(self.stored.unbind(0), self.b.unbind(0), strict=True))
         self._minus_ones = self.b.new_empty(0)
 
     @classmethod
     def initial(
-        cls, generators: list[torch.Generator], n_features: int, n_classes: int, like: Tensor
+        cls,
+        generators: list[torch.Generator],
+        n_features: int,
+        n_classes: int,
+        like: Tensor,
+        *,
+        many_rows: bool = False,
     ) -> "Head":
         """PyTorch's default for Linear: weight and bias uniform in +-1/sqrt(D), one draw a run."""
         drawn = torch.stack(
@@ -37,7 +47,7 @@ class Head:
             ]
         )
         drawn = ((2 * drawn - 1) * n_features**-0.5).to(like)
-        return cls(drawn[..., :-1], drawn[..., -1])
+        return cls(drawn[..., :-1], drawn[..., -1], many_rows=many_rows)
 
     @property
     def weight(self) -> Tensor:
@@ -55,6 +65,24 @@ class Head:
         if self.class_major:
             return torch.baddbmm(self._b_of_rows, self.stored, x.mT).mT
         return torch.baddbmm(self._b_of_rows, x, self.stored)
+
+    def logits_of_same(self, x: Tensor) -> Tensor:
+        """The same rows through every run: [n, D] -> [S, n, C].
+
+        Few classes make thin products, hence one product for all runs. Few rows of W are filled
+        up to MIN_ROWS, a lone x is doubled, and features are added up DEPTH at a time: otherwise
+        the order of a sum would depend on how many runs there are.
+        """
+        if not self.class_major:
+            return self.logits(x.expand(self.n_runs, -1, -1))
+        n, rows = len(x), self.n_runs * self.n_classes
+        fill = (0, 0, 0, max(0, MIN_ROWS - rows))
+        weight = pad(self.stored.view(rows, -1), fill).split(DEPTH, dim=1)
+        parts = (x.expand(2, -1) if n == 1 else x).split(DEPTH, dim=1)
+        found = pad(self.b.view(-1, 1), fill).expand(-1, len(parts[0]))
+        for w, part in zip(weight, parts, strict=True):
+            found = torch.addmm(found, w, part.T)
+        return found[:rows, :n].view(self.n_runs, self.n_classes, n).mT
 
     def softmax(self, logits: Tensor) -> Tensor:
         """Softmax over classes, [S, R, C], along the axis as it lies in memory."""
@@ -125,6 +153,12 @@ class Head:
         weight = gradient[:, :size].unflatten(1, self.stored.shape[1:])
         return weight, gradient[:, size : size + self.n_classes]
 
+    def product(self, factor: Tensor, rows: Tensor) -> Tensor:
+        """factor rows, for [S, n, m] and [S, m, C], as logits lie: [S, n, C]."""
+        if self.class_major:
+            return torch.bmm(rows.mT, factor.mT).mT
+        return torch.bmm(factor, rows)
+
     def add_product(self, logits: Tensor, factor: Tensor, rows: Tensor, scale: float) -> None:
         """logits += scale factor rows, for [S, n, C], [S, n, m] and [S, m, C], in place."""
         if self.class_major:
@@ -134,13 +168,15 @@ class Head:
 
     def copy(self) -> "Head":
         """An independent head with the same weights."""
-        return Head(self.weight, self.b)
+        return Head(self.weight, self.b, many_rows=self.class_major)
 
     def move_towards(self, other: "Head", share: float, run: int | None = None) -> None:
         """self <- self + share (other - self), for one run or for all."""
-        at = slice(None) if run is None else slice(run, run + 1)
-        self.stored[at].lerp_(other.stored[at], share)
-        self.b[at].lerp_(other.b[at], share)
+        ours, theirs = (self.stored, self.b), (other.stored, other.b)
+        if run is not None:
+            ours, theirs = self._of_run[run], other._of_run[run]
+        for mine, its in zip(ours, theirs, strict=True):
+            mine.lerp_(its, share)
 
     def finite(self) -> Tensor:
         """[S] bool: which runs' weights are all finite."""

@@ -49,21 +49,46 @@ class Recollection:
         self.head.add_product(z, self.shared, self.owed, -1.0)
         return z, self.z
 
+    @property
+    def rows_gram(self) -> Tensor:
+        """K, where it is held."""
+        if self.gram is None:
+            raise ValueError("these rows are passed through W: there is no Gram matrix")
+        return self.gram
+
+    def spread(self, old: Tensor) -> Tensor:
+        """K R_m: what a step on residuals old [S, M, C] takes from every row's logits."""
+        return self.head.product(self.rows_gram, old)
+
     def cross_entropy(self, logits: Tensor) -> Tensor:
         """softmax(z) - onehot(y) of the memory's rows."""
         return self.head.cross_entropy(logits, self.label_at)
 
-    def descend(self, new_x: Tensor, new: Tensor, old: Tensor | None, rate: float) -> None:
-        """W <- W - rate (X_b^T R_b + X_m^T R_m), for residuals new [S, B, C], old [S, M, C]."""
+    def descend(
+        self,
+        new_x: Tensor,
+        new: Tensor,
+        old: Tensor | None,
+        rate: float,
+        spread: Tensor | None = None,
+    ) -> None:
+        """W <- W - rate (X_b^T R_b + X_m^T R_m), for residuals new [S, B, C], old [S, M, C].
+
+        `spread` is that of old, from whoever has it already.
+        """
         self.head.descend(new_x, new, rate)
         if self.gram is None:
             if old is not None:
                 self.head.descend(self.x, old, rate)
             return
         self.head.add_product(self.z, self.shared.mT, new, -rate)
-        if old is not None:
+        if old is None:
+            return
+        if spread is None:
             self.head.add_product(self.z, self.gram, old, -rate)
-            self.owed.add_(old, alpha=rate)
+        else:
+            self.z.sub_(spread, alpha=rate)
+        self.owed.add_(old, alpha=rate)
 
     def settle(self) -> None:
         """Bring W up to date, for whoever reads the head itself."""

@@ -34,7 +34,9 @@ class Stack:
     ) -> None:
         self.stream, self.runs, self.buffer = stream, runs, buffer
         generators = [generator(run.seed, "init") for run in runs]
-        self.head = Head.initial(generators, stream.n_features, stream.n_classes, stream.x)
+        shape = (stream.n_features, stream.n_classes)
+        whole = strategy_class.replay_mode(options) == "all"
+        self.head = Head.initial(generators, *shape, stream.x, many_rows=whole)
         self.strategy = strategy_class(self.head, runs, options)
         self.batch = int(options["batch"])
         self.matrices: dict[str, Tensor] = {}  # per head [2, S, T, T]

@@ -36,9 +36,9 @@ class Steps:
 
     def __post_init__(self) -> None:
         views = [self.stream.view_of(run.seed) * len(self.stream.y) for run in self.runs]
-        shift = torch.tensor(views, device=self.order.device)[:, None]
+        self.shift = torch.tensor(views, device=self.order.device)[:, None]
         self.features = self.stream.x.view(-1, self.stream.n_features)  # all views, end to end
-        self.rows = self.order + shift  # [S, n] into self.features
+        self.rows = self.order + self.shift  # [S, n] into self.features
 
     def plain(self) -> Iterator[Batch]:
         """New rows alone; the last batch may be smaller."""
@@ -56,15 +56,13 @@ class Steps:
     def sampled(self, replay: Replay, task: int, draws: int, size: int) -> Iterator[Batch]:
         """New rows and `draws` independent draws of `size` memory rows.
 
-        The task's features and the memory lie in one pool, and the rows of all steps are drawn
-        ahead, so that a step gathers its rows by one indexed copy.
+        The rows of all steps are drawn ahead and all lie in one pool, so that a step gathers its
+        rows by one indexed copy.
         """
         n_runs, n_memory, n_features = replay.x.shape
         run = torch.arange(n_runs, device=self.order.device)[:, None]
         old = self._draw(replay, task, draws, size) + run * n_memory
-        pooled, new = torch.unique(self._by_step(self.rows), return_inverse=True)
-        pool = torch.cat([self.features[pooled], replay.x.reshape(-1, n_features)])
-        index = torch.cat([new, old + len(pooled)], dim=2).flatten(1)
+        pool, index = self._pool(replay, old)
         y = torch.cat([self.stream.y[self._by_step(self.order)], replay.y.reshape(-1)[old]], dim=2)
         label_at = self.head.label_positions(y)
         stored = None if replay.logits is None else replay.logits.flatten(0, 1)
@@ -75,6 +73,20 @@ class Steps:
             if stored is not None:
                 logits = stored.index_select(0, old_at).view(n_runs, -1, stored.shape[1])
             yield Batch(x, labels, positions, self.batch, logits)
+
+    def _pool(self, replay: Replay, old: Tensor) -> tuple[Tensor, Tensor]:
+        """Features and where in them each step's rows lie, [steps, S * R].
+
+        Examples kept as they are are read where they always lay; recalled ones are put at the
+        end of the task's own.
+        """
+        new = self._by_step(self.rows)
+        if replay.kept is not None:
+            old = (replay.kept + self.shift).reshape(-1)[old]
+            return self.features, torch.cat([new, old], dim=2).flatten(1)
+        pooled, new = torch.unique(new, return_inverse=True)
+        pool = torch.cat([self.features[pooled], replay.x.reshape(-1, replay.x.shape[2])])
+        return pool, torch.cat([new, old + len(pooled)], dim=2).flatten(1)
 
     def _by_step(self, index: Tensor, size: int | None = None) -> Tensor:
         """[S, n] -> [steps, S, B]."""

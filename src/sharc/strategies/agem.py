@@ -22,8 +22,8 @@ class AGEM(Strategy):
         residual = self.cross_entropy(batch).mul_(self.block_weights(batch, 1.0, 1.0))
         if batch.x.shape[1] > batch.new:
             x, r = batch.x[:, batch.new :], residual[:, batch.new :]
-            pairs = inner_products(batch.x, x).add_(1).mul_(inner_products(residual, r))
-            with_old = pairs.sum(dim=2)  # <row's gradient, g_ref>, [S, R]
+            pairs = inner_products(x, batch.x).add_(1).mul_(inner_products(r, residual))
+            with_old = pairs.sum(dim=1)  # <g_ref, row's gradient>, [S, R]
             conflict = with_old[:, : batch.new].sum(dim=1).neg_().clamp_(min=0)
             length = with_old[:, batch.new :].sum(dim=1).clamp_(min=TINY)
             share = conflict.div_(length)

@@ -79,9 +79,10 @@ class CLSER(Strategy):
     def _average(self) -> None:
         """Move the averages of those runs whose coins say so."""
         self._steps += 1
+        newest = 1 / (self._steps + 1)
         for run, name in self._moves.pop():
-            keep = min(1 - 1 / (self._steps + 1), self.options[f"{name}_alpha"])
-            self._all[name].move_towards(self.head, 1 - keep, run)
+            share = max(newest, 1 - self.options[f"{name}_alpha"])
+            self._all[name].move_towards(self.head, share, run)
 
     def evaluated(self) -> Head:
         """The stable head, as in the original method, unless told otherwise."""

@@ -1,5 +1,7 @@
 """GEM's quadratic programme, as small as the number of past tasks."""
 
+from collections.abc import Callable
+
 import numpy as np
 import quadprog
 import torch
@@ -9,24 +11,31 @@ from torch import Tensor
 Floats = NDArray[np.float64]
 
 
-def gem_duals(gram: Tensor, products: Tensor, margin: float, ridge: float) -> Tensor:
+def gem_duals(
+    gram: Callable[[], Tensor], sums: Tensor, products: Tensor, margin: float, ridge: float
+) -> Tensor:
     """argmin 1/2 v^T (G G^T + ridge I) v + (G g)^T v subject to v >= margin, for each run.
 
-    gram: G G^T [S, t, t], products: G g [S, t]; 0 for a run that violates nothing. Solved in
-    float64 on the CPU: the only values that leave the device within a step. A run whose values
-    are not finite gets 0; it is stopped elsewhere.
+    gram: G G^T [S, t, t], asked for only where it is needed; sums: G G^T 1 [S, t], products:
+    G g [S, t]. In every second case or so nothing is gained by leaving the corner v = margin,
+    and the sums alone say so. 0 for a run that violates nothing, and for one whose values are
+    not finite, which is stopped elsewhere. Solved in float64 on the CPU: the only values that
+    leave the device within a step.
     """
-    hessians = gram.to("cpu", torch.float64).numpy()
-    linear = products.to("cpu", torch.float64).numpy()
-    hessians = (hessians + hessians.transpose(0, 2, 1)) / 2 + ridge * np.eye(linear.shape[1])
-    finite = np.isfinite(hessians).all(axis=(1, 2)) & np.isfinite(linear).all(axis=1)
+    total, linear = (part.to("cpu", torch.float64).numpy() for part in (sums, products))
     with np.errstate(invalid="ignore", over="ignore"):
-        slope = margin * hessians.sum(axis=2) + linear  # of the objective at v = margin
+        slope = margin * (total + ridge) + linear  # of the objective at the corner
+    violated = (linear < 0).any(axis=1) & np.isfinite(slope).all(axis=1)
+    at_corner = (slope >= 0).all(axis=1)
     v = np.zeros_like(linear)
-    for run in np.flatnonzero(finite & (linear < 0).any(axis=1)):
-        # nothing to gain from leaving the corner: v = margin fulfils the optimality conditions
-        at_corner = (slope[run] >= 0).all()
-        v[run] = margin if at_corner else solve(hessians[run], linear[run], margin)
+    v[violated & at_corner] = margin
+    beyond = np.flatnonzero(violated & ~at_corner)
+    if len(beyond):
+        hessians = gram().to("cpu", torch.float64).numpy()
+        hessians = (hessians + hessians.transpose(0, 2, 1)) / 2 + ridge * np.eye(linear.shape[1])
+        for run in beyond:
+            if np.isfinite(hessians[run]).all():
+                v[run] = solve(hessians[run], linear[run], margin)
     return torch.from_numpy(v).to(products)
 
 
