@@ -5,7 +5,7 @@ finds h and conditions the beliefs on (relu(h), x); forgetting moves them back t
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -13,13 +13,15 @@ from torch import Tensor
 
 from sharc.memories.base import Cue, Memory, Recalled, Trace
 from sharc.memories.cues import by_mask
-from sharc.memories.grams import masked_grams
+from sharc.memories.grams import gram, masked_grams
 from sharc.memories.joint_adam import Network, joint_read
 from sharc.memories.latents import Beliefs, Seen, Written, fit, infer
 from sharc.randomness import generator
 
 EXACT = torch.float64  # of everything that is small; R itself is in the memory's dtype
-GROUPS = 16  # groups of cues searched at once: their h x h matrices stay in the cache
+GROUPS = 8  # groups of cues searched at once: they and their h x h matrices stay in the cache
+
+AT_ONCE = 64  # maps in one joint search: bounds its memory
 
 
 class BayesPCNTrace(Trace):
@@ -72,7 +74,7 @@ class BayesPCNTrace(Trace):
     def _write(self, x: Tensor) -> None:
         """Find h for x [B, d] (laid out K, H·W), then condition the beliefs on both."""
         rows = self._r.flatten(0, 1)
-        inner = Written(*(part.to(EXACT) for part in (x @ x.T, x @ rows, rows.T @ rows)))
+        inner = Written(*(part.to(EXACT) for part in (x @ x.T, x @ rows, gram(rows))))
         start = self._draw(len(x), len(self._mu)) / math.sqrt(len(self._mu))
         steps, tolerance = int(self.options["steps"]), float(self.options["tolerance"])
         h = fit(
@@ -111,8 +113,10 @@ class BayesPCNTrace(Trace):
     def complete(self, cue: Tensor, kept: Tensor, labels: Tensor) -> Tensor:
         """Search h from the kept entries; the others follow as z R."""
         if self.options["read"] == "joint_adam":
+            parts = zip(self.channel_major(cue).split(AT_ONCE), kept.split(AT_ONCE), strict=True)
+            network = self._network()
             return self.position_major(
-                joint_read(self._network(), self.channel_major(cue), kept, self.seed)
+                torch.cat([joint_read(network, maps, mask, self.seed) for maps, mask in parts])
             )
         out = torch.empty_like(cue, dtype=self.dtype)
         groups = by_mask(self.shape, cue.to(self.dtype), kept, labels)
@@ -131,27 +135,37 @@ class BayesPCNTrace(Trace):
     def recall(self, cues: Sequence[Cue], watch: int) -> list[Recalled]:
         """Pooling commutes with the decoder, so only z times the pooled R is needed."""
         if self.options["read"] == "joint_adam":
-            return super().recall(cues, watch)
+            return self._recall_jointly(cues, watch)
         pooled = self._r.mean(dim=1).T
-        found = list(self.latents(cues))
+        found = self.latents(cues)
         watched = [z[:watch] for z in found]
         maps = self.decode(torch.cat(watched)).view(-1, *self.shape)
         parts = maps.split([len(z) for z in watched])
         return [Recalled(z @ pooled, part) for z, part in zip(found, parts, strict=True)]
 
-    def latents(self, cues: Sequence[Cue]) -> Iterator[Tensor]:
+    def _recall_jointly(self, cues: Sequence[Cue], watch: int) -> list[Recalled]:
+        """All cues in one search: a step costs as much for two maps as for ten."""
+        columns = zip(*((cue.dense(), cue.kept, cue.labels) for cue in cues), strict=True)
+        maps = self.complete(*map(torch.cat, columns)).view(-1, *self.shape)
+        parts = maps.split([len(cue.labels) for cue in cues])
+        return [Recalled(part.mean(dim=1), part[:watch]) for part in parts]
+
+    def latents(self, cues: Sequence[Cue]) -> list[Tensor]:
         """z [n, h] for each cue, from its common channels."""
         beliefs = self.beliefs().to(self.dtype)
         steps, tolerance = int(self.options["read_steps"]), float(self.options["read_tolerance"])
         parts = [cue.shared() for cue in cues]
         grams = masked_grams(self._r, [kept for kept, _ in parts])
-        for start in range(0, len(cues), GROUPS):
-            block = slice(start, start + GROUPS)
-            seen = self._seen(parts[block], grams[block])
-            found = infer(seen, beliefs, steps, tolerance)
-            yield from (
-                z[: len(values)] for z, (_, values) in zip(found, parts[block], strict=True)
-            )
+        by_size = sorted(range(len(parts)), key=lambda place: len(parts[place][1]))
+        found: dict[int, Tensor] = {}
+        for start in range(0, len(parts), GROUPS):  # groups of like size need little padding
+            block = by_size[start : start + GROUPS]
+            seen = self._seen([parts[place] for place in block], grams[block])
+            latents = infer(seen, beliefs, steps, tolerance)
+            found |= {
+                place: z[: len(parts[place][1])] for place, z in zip(block, latents, strict=True)
+            }
+        return [found[place] for place in range(len(parts))]
 
     def _seen(self, parts: Sequence[tuple[Tensor, Tensor]], grams: Tensor) -> Seen:
         """The inner products of cues with R, padded with empty cues to the largest group."""

@@ -7,21 +7,28 @@ from torch import Tensor
 # off from about a dozen masks on (measured at h = 256, K = 1280, 4 x 4 positions).
 FEW = 12
 ROWS = 8  # rows of the h x h products formed at once; keeps them in the cache
+STRIP = 64  # rows of a lone h x h product formed at once; half of it is its own mirror image
+
+
+def gram(rows: Tensor) -> Tensor:
+    """Rᵀ R [h, h] of rows [n, h]: upper triangle strip by strip, then mirrored."""
+    hidden = rows.shape[1]
+    out = rows.new_empty(hidden, hidden)
+    for low in range(0, hidden, STRIP):
+        high = min(low + STRIP, hidden)
+        out[low:high, low:] = rows[:, low:high].T @ rows[:, low:]
+        out[high:, low:high] = out[low:high, high:].T
+    return out
 
 
 def masked_grams(weights: Tensor, channels: list[Tensor]) -> Tensor:
     """R_M R_Mᵀ [g, h, h] for weights [K, H·W, h] and the kept channels [c] of each group."""
     if len(channels) <= FEW:
-        return torch.stack([_gram(weights[kept]) for kept in channels])
+        return torch.stack([gram(weights[kept].flatten(0, 1)) for kept in channels])
     masks = weights.new_zeros(len(channels), len(weights))
     for mask, kept in zip(masks, channels, strict=True):
         mask[kept] = 1
     return _summed_grams(weights, masks)
-
-
-def _gram(weights: Tensor) -> Tensor:
-    rows = weights.flatten(0, 1)
-    return rows.T @ rows
 
 
 def _summed_grams(weights: Tensor, masks: Tensor) -> Tensor:

@@ -74,7 +74,7 @@ def _joint_energy(h: Tensor, maps: Written, beliefs: Beliefs) -> tuple[float, Te
     cover.diagonal().add_(beliefs.noise)
     factor = torch.linalg.cholesky(cover)
     inverse = torch.cholesky_inverse(factor)
-    weighted = inverse @ (maps.xx - zx - zx.T + zr @ z.T)
+    weighted = inverse @ torch.addmm(maps.xx, zr, z.T).sub_(zx).sub_(zx.T)
     pull = h - beliefs.mu
     energy = (
         beliefs.size * factor.diagonal().log().sum()
@@ -82,8 +82,9 @@ def _joint_energy(h: Tensor, maps: Written, beliefs: Beliefs) -> tuple[float, Te
         + pull.square().sum() / (2 * beliefs.width)
     )
     spread = inverse @ zu
-    slope = beliefs.size * spread - weighted @ spread + inverse @ (zr - maps.xr)
-    return float(energy), torch.where(h > 0, slope, 0) + pull / beliefs.width
+    slope = torch.addmm(spread, weighted, spread, beta=beliefs.size, alpha=-1)
+    slope.addmm_(inverse, zr.sub_(maps.xr)).mul_(h > 0)
+    return float(energy), slope.add_(pull, alpha=1 / beliefs.width)
 
 
 class Seen(NamedTuple):
@@ -105,24 +106,23 @@ def infer(seen: Seen, beliefs: Beliefs, steps: int, tolerance: float) -> Tensor:
     z = _ridge(seen, beliefs)
     scale, top_r, top_u = _curvature(seen, beliefs)
     before, momentum = z, torch.ones_like(z[..., :1])
-    last = best = torch.full_like(momentum, math.inf)
-    best_z = z
+    best_z, best = z, torch.full_like(momentum, math.inf)
     for count in range(steps + 1):
-        energy, slope, ratio = _energy(z, seen, beliefs)
+        slope, v, ratio = _slope(z, seen, beliefs)
         if count % 5 == 0 or count == steps:
+            energy = _energy(z, v, ratio, beliefs)
             gain = best - energy
             best_z = torch.where(gain > 0, z, best_z)
             best = torch.minimum(energy, best)
             if bool(gain.max() <= tolerance * beliefs.size):
                 break
-        bend = (beliefs.size - ratio).clamp_min_(0) + 2 * (2 * ratio - beliefs.size).clamp_min_(0)
-        after = (z - slope.mul(scale).div_(top_r + bend * top_u)).clamp_min_(0)
+        rate = (top_r + (beliefs.size - ratio).abs_() * top_u).reciprocal_()
+        after = torch.addcmul(z, slope * scale, rate, value=-1).clamp_min_(0)
         move = after - before
-        uphill = (slope * move).sum(-1, keepdim=True) > 0
-        momentum.masked_fill_(uphill | (energy > last), 1.0)
+        momentum.masked_fill_(_dots(slope, move) > 0, 1.0)  # it points uphill: start anew
         grown = (1 + (1 + 4 * momentum.square()).sqrt()) / 2
-        z = move.mul_((momentum - 1) / grown).add_(after).clamp_min_(0)
-        before, momentum, last = after, grown, energy
+        z = torch.addcmul(after, move, (momentum - 1) / grown).clamp_min_(0)
+        before, momentum = after, grown
     return best_z
 
 
@@ -156,16 +156,26 @@ def _top_eigenvalue(matrix: Tensor, root: Tensor, rounds: int = 10) -> Tensor:
     return norm * 1.05  # ten rounds stop a little below the top
 
 
-def _energy(z: Tensor, seen: Seen, beliefs: Beliefs) -> tuple[Tensor, Tensor, Tensor]:
-    """F [g, n, 1], v times its gradient [g, n, h], and q/v [g, n, 1]."""
+def _slope(z: Tensor, seen: Seen, beliefs: Beliefs) -> tuple[Tensor, Tensor, Tensor]:
+    """v times the gradient of F [g, n, h]; v and q/v, each [g, n, 1]."""
     zu, zr = z @ beliefs.u, torch.bmm(z, seen.rr)
-    v = (zu * z).sum(-1, keepdim=True).clamp_min_(0).add_(beliefs.noise)
-    slope = zr - seen.xr
-    q = ((slope - seen.xr) * z).sum(-1, keepdim=True).add_(seen.xx.unsqueeze(-1)).clamp_min_(0)
-    ratio = q / v
-    pull = torch.where(z > 0, z, beliefs.mu.clamp_max(0)) - beliefs.mu
-    top = pull.square().sum(-1, keepdim=True) / (2 * beliefs.width)
-    energy = beliefs.size / 2 * v.log() + ratio / 2 + top
-    slope += (beliefs.size - ratio) * zu
-    slope += v / beliefs.width * (z - beliefs.mu)
-    return energy, slope, ratio
+    v = _dots(zu, z).clamp_min_(0).add_(beliefs.noise)
+    q = _dots(zr, z).sub_(_dots(seen.xr, z), alpha=2).add_(seen.xx.unsqueeze(-1)).clamp_min_(0)
+    ratio, pull = q / v, v / beliefs.width
+    slope = zr.sub_(seen.xr).addcmul_(beliefs.size - ratio, zu)
+    return slope.addcmul_(pull, z).addcmul_(pull, beliefs.mu, value=-1), v, ratio
+
+
+def _energy(z: Tensor, v: Tensor, ratio: Tensor, beliefs: Beliefs) -> Tensor:
+    """F [g, n, 1]. A unit at rest (z = 0) has h = min(mu, 0), the nearest to mu that rests."""
+    away = z - beliefs.mu
+    rests = (z == 0).to(z) @ beliefs.mu.clamp_max(0).square().unsqueeze(1)
+    return (
+        beliefs.size / 2 * v.log() + ratio / 2 + (_dots(away, away) - rests) / (2 * beliefs.width)
+    )
+
+
+def _dots(a: Tensor, b: Tensor) -> Tensor:
+    """Row by row, [g, n, h] -> [g, n, 1]."""
+    dots: Tensor = torch.linalg.vecdot(a, b)
+    return dots.unsqueeze(-1)
