@@ -66,6 +66,19 @@ def test_an_export_holds_the_tables_and_says_what_made_them(finished: Project, t
     assert made["uncommitted changes"] == "no"
 
 
+def test_an_export_of_some_families_holds_those_alone(finished: Project, tmp_path: Path):
+    words = ("sharc", "export", str(tmp_path / "results"), "--only", "tables", "--only")
+    assert "unknown family to export 'claim'" in finished.run(*words, "claim", code=2)
+    finished.run(*words, "claims")
+    assert (tmp_path / "results/comparison.md").is_file()
+    assert (tmp_path / "results/claims.md").is_file()
+    assert not (tmp_path / "results/summary.csv").exists()
+    made = json.loads((tmp_path / "results/made.json").read_text())
+    assert "all_tables all_claims" in made["command"]
+    assert {"train", "tables", "claims"} <= {row["stage"] for row in made["cost"]}
+    assert "report" not in {row["stage"] for row in made["cost"]}
+
+
 def test_a_suite_that_is_not_finished_is_not_exported(project: Project, tmp_path: Path):
     (project.folder / "outputs/results/summary.csv").unlink()
     said = project.run("sharc", "export", str(tmp_path / "results"), code=2)

@@ -109,12 +109,14 @@ def record() -> None:
 def export(
     folder: Annotated[Path, typer.Argument(help="Where to; replaced if it exists.")],
     suite: Suite = None,
-    only: Annotated[str | None, typer.Option(help="One family, such as `ladder`.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="A family, such as `ladder`; may be given again.")
+    ] = None,
 ) -> None:
     """Copy a finished suite's tables, figures, claims and summary, small enough for Git."""
     from sharc.cli.export import export_results
 
-    export_results(folder, suite, only)
+    export_results(folder, suite, only or [])
 
 
 @app.command()

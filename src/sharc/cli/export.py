@@ -1,6 +1,7 @@
 """`sharc export`: a finished suite's small results, for Git and for readers who build nothing."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from sharc.artifacts.files import write_json
@@ -8,7 +9,7 @@ from sharc.config import load_params
 from sharc.errors import UserError, unknown
 from sharc.workflow.families import build_graph
 from sharc.workflow.freshness import states
-from sharc.workflow.told import provenance, suite_facts
+from sharc.workflow.told import costs, provenance, suite_facts
 from sharc.workflow.units import Graph
 
 _COPIED = {
@@ -21,12 +22,13 @@ _COPIED = {
 _LARGEST = 300_000  # bytes; Git is no place for more
 
 
-def export_results(folder: Path, suite: str | None, only: str | None = None) -> None:
-    """Copy tables, figures, claims and the summary, with what they were made from."""
+def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) -> None:
+    """Copy tables, figures, claims and the summary, with what they were made from and its cost."""
     params = load_params(suite=suite)
     graph = build_graph(params)
-    if only is not None:
-        graph = _needed_for(graph, only)
+    families = _families(graph, only)
+    if only:
+        graph = _needed_for(graph, families)
     for name, state in states(graph).items():
         if not state.current:
             raise UserError(
@@ -36,24 +38,28 @@ def export_results(folder: Path, suite: str | None, only: str | None = None) -> 
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
-    # Only what the suite has: another one's ladder may still lie there.
-    patterns = [p for family in _COPIED if graph.family(family) for p in _COPIED[family]]
+    patterns = [pattern for family in families for pattern in _COPIED[family]]
     for path in sorted(path for pattern in patterns for path in Path().glob(pattern)):
         if path.stat().st_size <= _LARGEST:
             shutil.copyfile(path, folder / path.name)
-    made = {
-        "command": f"snakemake --cores 2 all{f'_{only}' if only else ''} --config"
-        f" suite={params.suite}"
-    }
-    write_json(folder / "made.json", made | suite_facts(params) | provenance(graph, params))
+    targets = " ".join(f"all_{family}" for family in families) if only else "all"
+    made = {"command": f"snakemake --cores 2 {targets} --config suite={params.suite}"}
+    made |= suite_facts(params) | provenance(graph, params) | {"cost": costs(graph)}
+    write_json(folder / "made.json", made)
 
 
-def _needed_for(graph: Graph, family: str) -> Graph:
-    """A family's units and all that they are made from."""
-    if family not in _COPIED or not graph.family(family):
-        legal = [name for name in _COPIED if graph.family(name)]
-        raise UserError(unknown("family to export", family, legal))
-    wanted = {unit.id for unit in graph.family(family)}
+def _families(graph: Graph, only: Sequence[str]) -> list[str]:
+    """The families asked for, or all that the suite has: another's ladder may still lie there."""
+    here = [family for family in _COPIED if graph.family(family)]
+    for family in only:
+        if family not in here:
+            raise UserError(unknown("family to export", family, here))
+    return [family for family in here if not only or family in only]
+
+
+def _needed_for(graph: Graph, families: Sequence[str]) -> Graph:
+    """The families' units and all that they are made from."""
+    wanted = {unit.id for family in families for unit in graph.family(family)}
     for unit in reversed(graph.units.values()):  # each comes after what it needs
         if unit.id in wanted:
             wanted |= set(unit.needs)
