@@ -70,7 +70,7 @@ def _job(measure: str) -> Callable[[], None] | None:
     """What to profile for a measure's name."""
     if measure == "growth_buffer":
         return partial(ours, "gem", synthetic(BASE), buffer=2000)
-    if found := re.fullmatch(r"(\w+)_vs_(?:plain|avalanche|framework)_(\d+)", measure):
+    if found := re.fullmatch(r"(\w+)_vs_(?:plain|avalanche|framework)(?:_stacked)?_(\d+)", measure):
         shape = CIFAR10 if found[2] == "10" else CIFAR100
         return partial(ours, found[1], synthetic(shape, 0.2))
     if found := re.fullmatch(

@@ -41,6 +41,12 @@ def _plain(label: str, method: str, must: float, aim: float | None = None) -> Ta
     return Target(what, f"{method}_vs_plain_10", must, aim)
 
 
+def _stacked(label: str, method: str, must: float, aim: float | None = None) -> Target:
+    """A method that draws: the pipeline trains its buffers in one stack as well."""
+    what = f"{label} against a plain PyTorch loop, 5 seeds × 3 buffers of Split CIFAR-10 stacked"
+    return Target(what, f"{method}_vs_plain_stacked_10", must, aim)
+
+
 TARGETS = [
     Target("Features against the authors' way, EfficientNet-Lite0 at 128 px",
            "features_vs_authors_efficientnet_lite0", 5),
@@ -60,10 +66,15 @@ TARGETS = [
     *(_plain(label, method, 15) for label, method in
       (("DER++", "derpp"), ("A-GEM", "agem"), ("CLS-ER", "clser"))),
     _plain("GEM", "gem", 5), _plain("MER", "mer", 5),
+    _stacked("ER, 10 replayed", "er", 15, 40),
+    *(_stacked(label, method, 15) for label, method in
+      (("DER++", "derpp"), ("A-GEM", "agem"), ("CLS-ER", "clser"))),
     Target("ER against Avalanche, 10 classes", "er_vs_avalanche_10", 35, 140),
     Target("ER against Avalanche, 100 classes", "er_vs_avalanche_100", 18, 35),
     Target("A-GEM against Avalanche, 10 classes", "agem_vs_avalanche_10", 40),
     Target("A-GEM against Avalanche, 100 classes", "agem_vs_avalanche_100", 40),
+    Target("A-GEM against Avalanche, 10 classes, 5 seeds × 3 buffers stacked",
+           "agem_vs_avalanche_stacked_10", 40),
     Target("ER against a framework's step (Mammoth's), 10 classes", "er_vs_framework_10", 25, 100),
     Target("ER against a framework's step (Mammoth's), 100 classes", "er_vs_framework_100", 10, 20),
     _ceiling("300 dense runs, 2 cores", "300_dense_runs_minutes", 10, "min"),

@@ -20,6 +20,8 @@ from sharc.engine.train import train
 from sharc.registry import load
 
 BUFFER, SEEDS = 200, 5
+BUFFERS = (200, 500, 1000)  # a step that draws has one shape for all: the pipeline stacks them
+DRAWN = ("er", "mer", "agem", "derpp", "clser")
 LABELS = {
     "sgd": "SGD", "joint": "JOINT", "er": "ER, 10 replayed", "er_full": "ER, whole memory",
     "mer": "MER", "gem": "GEM", "agem": "A-GEM", "derpp": "DER++", "clser": "CLS-ER",
@@ -29,10 +31,10 @@ GUARDED = ("er", "er_full", "gem", "agem", "derpp", "clser")
 AVALANCHE_SHARE = 0.1  # of the steps the others take: it is slow, and compared by the step
 
 
-def ours(method: str, stream: Stream, seeds: int = SEEDS, buffer: int = BUFFER) -> None:
-    """Train all seeds with our engine."""
+def ours(method: str, stream: Stream, seeds: int = SEEDS, buffer: int = BUFFER, *more: int) -> None:
+    """Train all seeds with our engine, with one buffer or more."""
     strategy = load("method", method.partition("_")[0])
-    runs = [RunSpec(seed, buffer) for seed in range(seeds)]
+    runs = [RunSpec(seed, size) for size in (buffer, *more) for seed in range(seeds)]
     options = {"device": "cpu"} | OPTIONS.get(method, {})
     train(stream, runs, strategy, options, DenseBuffer)
 
@@ -76,6 +78,8 @@ def _compare(section: Section, shape: Shape, size: Size, avalanche: Avalanche) -
     for method in GUARDED if size.name == "small" else LABELS:
         ways[f"plain {method}"] = partial(plain, method, stream)
         ways[f"ours {method}"] = partial(ours, method, stream)
+        if method in DRAWN:
+            ways[f"stacked {method}"] = partial(ours, method, stream, SEEDS, *BUFFERS)
     ways |= _steps_only(stream)
     if avalanche.version:
         share = size.shares[shape.classes] * AVALANCHE_SHARE
@@ -93,6 +97,8 @@ def _steps_only(stream: Stream) -> dict[str, Way]:
                             for seeds in (1, 5, 25)}  # fmt: skip
     return ways | {
         "steps agem 5": partial(ours, "agem", bare, 5),
+        "steps er 15": partial(ours, "er", bare, SEEDS, *BUFFERS),
+        "steps agem 15": partial(ours, "agem", bare, SEEDS, *BUFFERS),
         "bare er": partial(plain, "er", bare),
         "framework er": partial(train_framework, bare, 0, BUFFER),
     }
@@ -100,22 +106,27 @@ def _steps_only(stream: Stream) -> dict[str, Way]:
 
 def _methods(section: Section, times: dict[str, Times], shape: Shape, size: Size) -> Table:
     table = Table(
-        f"Eight strategies, {shape.classes} classes, {SEEDS} seeds stacked",
-        ["method", "plain loop, µs per step", "ours, µs per step and run", "ours is × faster",
-         "runs per minute and core"],
+        f"Eight strategies, {shape.classes} classes, by the runs stacked",
+        ["method", "runs stacked", "plain loop, µs per step", "ours, µs per step and run",
+         "ours is × faster", "runs per minute and core"],
     )  # fmt: skip
     n = steps(shape, size.shares[shape.classes])
+    whole = steps(shape, 1.0) / n  # a real run's steps for each of these
+    stacks = {"ours": (SEEDS, f"{SEEDS} seeds", ""),
+              "stacked": (SEEDS * len(BUFFERS), f"{SEEDS} seeds × {len(BUFFERS)} buffers",
+                          "_stacked")}  # fmt: skip
     for method, label in LABELS.items():
-        if f"plain {method}" not in times:
-            continue
-        slow, fast = times[f"plain {method}"], times[f"ours {method}"]
-        gain = ratio(slow, fast, SEEDS)
-        whole = steps(shape, 1.0) / n  # a real run's steps for each of these
-        minutes = Measure.of([60 * SEEDS / (spent * whole) for spent in fast.cpu])
-        spent = slow.per(n), fast.per(n * SEEDS)
-        table.add(label, *(number(s.median) for s in spent), gain, number(minutes.median))
-        section.measures[f"{method}_vs_plain_{shape.classes}"] = gain
-        section.measures[f"{method}_runs_per_minute_{shape.classes}"] = minutes
+        for way, (runs, named, suffix) in stacks.items():
+            if f"{way} {method}" not in times:
+                continue
+            slow, fast = times[f"plain {method}"], times[f"{way} {method}"]
+            gain = ratio(slow, fast, runs)
+            minutes = Measure.of([60 * runs / (spent * whole) for spent in fast.cpu])
+            spent = slow.per(n), fast.per(n * runs)
+            table.add(label, named, *(number(s.median) for s in spent), gain,
+                      number(minutes.median))  # fmt: skip
+            section.measures[f"{method}_vs_plain{suffix}_{shape.classes}"] = gain
+            section.measures[f"{method}_runs_per_minute{suffix}_{shape.classes}"] = minutes
     return table
 
 
@@ -136,6 +147,8 @@ def _engines(section: Section, times: dict[str, Times], shape: Shape, size: Size
         "ours, 5 seeds, ER": ("steps er 5", 5 * n),
         "ours, 25 seeds, ER": ("steps er 25", 25 * n),
         "ours, 5 seeds, A-GEM": ("steps agem 5", 5 * n),
+        "ours, 5 seeds × 3 buffers, ER": ("steps er 15", 15 * n),
+        "ours, 5 seeds × 3 buffers, A-GEM": ("steps agem 15", 15 * n),
     }
     for name, (key, done) in engines.items():
         if key not in times:
@@ -146,4 +159,6 @@ def _engines(section: Section, times: dict[str, Times], shape: Shape, size: Size
         section.bars[f"{name}, {shape.classes} classes"] = times[key].per(done)
         if kind in ("framework", "avalanche"):
             section.measures[f"{method}_vs_{kind}_{shape.classes}"] = ahead
+            stacked = ratio(times[key], times[f"steps {method} 15"], 15 * n / done)
+            section.measures[f"{method}_vs_{kind}_stacked_{shape.classes}"] = stacked
     return table
