@@ -62,7 +62,7 @@ def layout(
             cells.append({"rung": rung["number"], "made_at": made_at, "dataset": dataset,
                           "method": method, "variant": variant})  # fmt: skip
     return {
-        "suite": "offline", "buffer": 200, "theta": 0.8, "memory": "bayes_pcn",
+        "suite": "ladder", "buffer": 200, "theta": 0.8, "memory": "bayes_pcn",
         "seeds": list(range(seeds)), "backbone": "efficientnet_lite0",
         "part": {"train_images": 5000, "test_images": 500}, "rungs": rungs, "cells": cells,
     }  # fmt: skip

@@ -18,7 +18,7 @@ def test_dvc_yaml_is_what_the_graph_says():
 
 
 def test_every_source_of_every_rule_is_a_dependency_of_its_dvc_stage():
-    for suite in ("demo", "offline", "paper"):
+    for suite in ("demo", "ladder", "offline", "paper"):
         for unit in build_graph(load_params(suite=suite)).units.values():
             assert set(unit.sources) <= set(dvc_yaml.family_sources(unit.family)), unit.id
 

@@ -11,7 +11,7 @@ from sharc.workflow.ladder_units import climbs
 
 @pytest.fixture(scope="module")
 def params():
-    return load_params(suite="offline")
+    return load_params(suite="ladder")
 
 
 def test_each_rung_makes_one_more_switch_from_reference_to_paper(params):
@@ -53,8 +53,8 @@ def test_the_ladder_needs_none_of_the_tables_features(params):
     }
 
 
-def test_under_the_reference_protocol_a_suite_trains_on_its_own_stream(params):
-    reference = params.model_copy(update={"protocol": "reference"})
+def test_under_the_reference_protocol_a_suite_trains_on_its_own_stream():
+    reference = load_params(suite="offline").model_copy(update={"protocol": "reference"})
     graph = build_graph(reference)
     assert graph.family("features") == []
     unit = graph.units["streamed:cifar10/efficientnet_lite0"]
