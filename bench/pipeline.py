@@ -5,12 +5,13 @@ nothing is timed through both doors.
 """
 
 import json
+import math
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from bench.avalanche import ROOT
 from bench.section import Section, Size, Table
 from bench.timing import Measure, Times, interleaved, number
 
+PAUSE = 60.0  # seconds; Snakemake itself needs but a few between two units
 # A finished build to read provenance from: this folder, or another copy of the project.
 BUILT = Path(os.environ.get("SHARC_BUILT", ROOT))
 GRAPH = (
@@ -119,15 +121,27 @@ def _not_computing(section: Section, units: int, per_job: float) -> None:
         )
         return
     cores = os.cpu_count() or 1
-    begun = min(one["started"] for one in made)
-    ended = max(one["started"] + one["wall_seconds"] for one in made)
+    seconds = lasted([(one["started"], one["wall_seconds"]) for one in made])
     work = sum(one["wall_seconds"] * min(one["threads"], cores) for one in made)
-    idle = 100 * (1 - work / cores / (ended - begun))
+    idle = 100 * (1 - work / cores / seconds)
     section.measures["offline_percent_not_computing"] = Measure.of([idle])
     section.notes.append(
-        f"Offline suite, as built here: {(ended - begun) / 60:.0f} minutes from its first to its "
+        f"Offline suite, as built here: {seconds / 60:.0f} minutes from its first to its "
         f"last unit on {cores} cores, of which {idle:.0f} % was not computing."
     )
+
+
+def lasted(units: Sequence[tuple[float, float]]) -> float:
+    """Seconds that a build took, for the start and length of each unit.
+
+    Where nothing ran for longer than PAUSE, it had been stopped and was taken up again.
+    """
+    total, until = 0.0, -math.inf
+    for start, length in sorted(units):
+        reached = start if start - until > PAUSE else until
+        until = max(until, start + length)
+        total += until - reached
+    return total
 
 
 def _peaks(section: Section, made: list[dict[str, Any]]) -> None:
