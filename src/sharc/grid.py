@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sharc.config import Params
-from sharc.config.suites import Comparison
 from sharc.registry import WITHOUT_MEMORY
 
 DENSE = "dense"
@@ -53,24 +52,20 @@ def _table_cells(params: Params) -> Iterator[Cell]:
 
 
 def _figure_cells(params: Params) -> Iterator[Cell]:
-    memories, thetas = params.chosen.memories, params.chosen.thetas
+    suite = params.chosen
+    memories, thetas, backbone = suite.memories, suite.thetas, suite.backbone
     if memories:
-        names = [*memories.names, params.sharc.memory]
-        yield from _varied(params, memories, [v for n in names for v in _variants(params, n)])
+        for method, scenario in memories.methods.items():
+            theta = getattr(params.sharc.theta, scenario)
+            for name in [*memories.names, params.sharc.memory]:
+                # stored pooled, nothing is left to drop
+                variant = Variant(name, 0.0 if name == "pooled" else theta)
+                yield Cell(memories.dataset, backbone, method, variant, memories.buffer)
     if thetas:
-        yield from _varied(params, thetas, [Variant(params.sharc.memory, t) for t in thetas.values])
-
-
-def _variants(params: Params, memory: str) -> list[Variant]:
-    """A memory at the tables' thetas; stored pooled, nothing is left to drop."""
-    thetas = [0.0] if memory == "pooled" else sorted(table_thetas(params))
-    return [Variant(memory, theta) for theta in thetas]
-
-
-def _varied(params: Params, figure: Comparison, variants: list[Variant]) -> Iterator[Cell]:
-    for method in figure.methods:
-        for variant in variants:
-            yield Cell(figure.dataset, params.chosen.backbone, method, variant, figure.buffer)
+        for method in thetas.methods:
+            for theta in thetas.values:
+                variant = Variant(params.sharc.memory, theta)
+                yield Cell(thetas.dataset, backbone, method, variant, thetas.buffer)
 
 
 def table_thetas(params: Params) -> set[float]:

@@ -1,6 +1,6 @@
 """A suite: what `all` builds."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
@@ -23,21 +23,19 @@ class Varied(Block):
     methods: list[MethodName]
 
 
-class Comparison(Varied):
-    """The same, on one data set."""
+class MemoryComparison(Block):
+    """The figure that compares associative memories: each method in one scenario, at its theta."""
 
     dataset: DatasetName
-
-
-class MemoryComparison(Comparison):
-    """The figure that compares associative memories."""
-
+    buffer: Count
+    methods: dict[MethodName, Literal["task_il", "class_il"]]
     names: list[MemoryName]
 
 
-class ThetaComparison(Comparison):
+class ThetaComparison(Varied):
     """The figure that varies the share of dropped channels."""
 
+    dataset: DatasetName
     values: list[Theta]
 
 
