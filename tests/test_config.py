@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +25,7 @@ def refused(tmp_path: Path, old: str, new: str, suite: str | None = None) -> str
     return str(error.value)
 
 
-@pytest.mark.parametrize("suite", ["demo", "offline", "paper"])
+@pytest.mark.parametrize("suite", list(yaml.safe_load(PARAMS.read_text())["suites"]))
 def test_every_suite_in_the_file_is_valid(suite: str):
     assert load_params(PARAMS, suite).suite == suite
 

@@ -125,9 +125,15 @@ def test_openvino_features_depend_neither_on_batch_nor_threads_nor_on_their_neig
     assert all(np.array_equal(a[7:8], b) for a, b in zip(first, alone, strict=True))
 
 
-@pytest.mark.parametrize(("groups", "name"), [(3, "openvino"), (1, "onnx")])
-def test_auto_takes_openvino_for_depthwise_convolutions_alone(groups, name):
+@pytest.mark.parametrize(
+    ("groups", "processor", "name"),
+    [(3, "AVX512", "openvino"), (1, "AVX512", "onnx"), (3, "AVX2", "onnx")],
+)
+def test_auto_takes_openvino_for_depthwise_convolutions_where_it_has_kernels(
+    monkeypatch, groups, processor, name
+):
     pytest.importorskip("openvino")
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: processor)
     module = torch.nn.Conv2d(3, 3, 3, groups=groups).requires_grad_(False)
     chosen = choose_engine(
         extractor_of(module, 8, 8), 8, engine="auto", device="cpu", batch=2, threads=1

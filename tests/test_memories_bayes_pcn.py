@@ -9,6 +9,7 @@ from sharc.memories.base import Memory
 from sharc.memories.bayes_pcn import BayesPCN, BayesPCNTrace
 from sharc.memories.cues import gathered, ordered_index, segments
 from sharc.memories.grams import masked_grams
+from sharc.memories.latents import _energy, _ridge, _slope, infer
 from sharc.memories.pcn import PCN
 
 POSITIONS, CHANNELS, HIDDEN = 4, 40, 24
@@ -133,6 +134,57 @@ def test_recalling_stored_cues_is_reading_them_and_pooling() -> None:
     read = memory.traces[0].complete(cue.dense(), kept, cue.labels).view(8, POSITIONS, CHANNELS)
     torch.testing.assert_close(recalled.pooled, read.mean(dim=1))
     torch.testing.assert_close(recalled.maps, read[:3])
+
+
+@pytest.mark.parametrize("read", ["collapsed", "joint_adam"])
+def test_many_cues_of_many_sizes_are_recalled_as_each_alone(read: str) -> None:
+    """Ten groups: more than are searched at once, and not in the order of their sizes."""
+    options = {"hidden": 32, "steps": 20, "read": read, "read_steps": 60, "read_tolerance": 0.0}
+    memory = BayesPCN(1, SIZE, options, [0], dtype=torch.float64, channels=CHANNELS)
+    x = maps(40)
+    memory.write(x[None])
+    cues = []
+    for group, size in enumerate((5, 1, 3, 8, 2, 4, 1, 6, 2, 7)):
+        kept = torch.zeros(size, CHANNELS, dtype=torch.bool)
+        kept[:, group : group + 12] = True
+        blocks = x[group : group + size].view(size, POSITIONS, CHANNELS)
+        cues.append(gathered(blocks, kept, torch.full((size,), group), torch.arange(size)))
+    together = memory.traces[0].recall(cues, watch=2)
+    assert [len(one.pooled) for one in together] == [5, 1, 3, 8, 2, 4, 1, 6, 2, 7]
+    if read == "collapsed":  # the joint search starts from a draw for all cues at once
+        for cue, one in zip(cues, together, strict=True):
+            (alone,) = memory.traces[0].recall([cue], watch=2)
+            torch.testing.assert_close(one.pooled, alone.pooled, atol=1e-6, rtol=0)
+            torch.testing.assert_close(one.maps, alone.maps, atol=1e-6, rtol=0)
+    else:
+        columns = zip(*((cue.dense(), cue.kept, cue.labels) for cue in cues), strict=True)
+        whole = memory.traces[0].complete(*map(torch.cat, columns)).view(-1, POSITIONS, CHANNELS)
+        pooled = torch.cat([one.pooled for one in together])
+        torch.testing.assert_close(pooled, whole.mean(dim=1))
+
+
+def test_nothing_is_recalled_from_no_cues() -> None:
+    memory = BayesPCN(1, SIZE, {"hidden": 8}, [0], dtype=torch.float64, channels=CHANNELS)
+    assert memory.traces[0].recall([], watch=2) == []
+
+
+def test_a_read_as_short_as_in_the_pipeline_ends_lower_than_it_starts() -> None:
+    """40 steps and a tolerance of 0.002, as in params.yaml, against the ridge solution."""
+    trace = trace_of(pair(steps=200, read_steps=40, read_tolerance=2e-3)[0])
+    for task in range(4):
+        trace.write(maps(6, task), torch.zeros(6).long())
+        trace.forget(0.1)
+    kept = torch.zeros(6, CHANNELS, dtype=torch.bool)
+    kept[:, ::3] = True
+    beliefs = trace.beliefs()
+    for task in range(4):
+        blocks = maps(6, task).view(6, POSITIONS, CHANNELS)
+        cue = gathered(blocks, kept, torch.zeros(6).long(), torch.arange(6))
+        grams = masked_grams(trace._r, [cue.shared()[0]])
+        seen = trace._seen([cue.shared()], grams)
+        start, end = _ridge(seen, beliefs), infer(seen, beliefs, 40, 2e-3)
+        energies = [_energy(z, *_slope(z, seen, beliefs)[1:], beliefs) for z in (start, end)]
+        assert bool((energies[1] < energies[0]).all())
 
 
 def test_a_cue_restores_the_masked_map_and_puts_common_channels_first() -> None:

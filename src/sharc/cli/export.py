@@ -27,13 +27,15 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
     params = load_params(suite=suite)
     graph = build_graph(params)
     families = _families(graph, only)
+    targets = " ".join(f"all_{family}" for family in families) if only else "all"
+    command = f"snakemake --cores 2 {targets} --config suite={params.suite}"
     if only:
         graph = _needed_for(graph, families)
     for name, state in states(graph).items():
         if not state.current:
             raise UserError(
                 f"only a finished suite can be exported, and {name} is not current: {state.reason}."
-                " Run `snakemake --cores 2 all` first."
+                f" Run `{command}` first."
             )
     if folder.exists():
         shutil.rmtree(folder)
@@ -42,10 +44,8 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
     for path in sorted(path for pattern in patterns for path in Path().glob(pattern)):
         if path.stat().st_size <= _LARGEST:
             shutil.copyfile(path, folder / path.name)
-    targets = " ".join(f"all_{family}" for family in families) if only else "all"
-    made = {"command": f"snakemake --cores 2 {targets} --config suite={params.suite}"}
-    made |= suite_facts(params) | provenance(graph, params) | {"cost": costs(graph)}
-    write_json(folder / "made.json", made)
+    facts = suite_facts(params) | provenance(graph, params)
+    write_json(folder / "made.json", {"command": command, "cost": costs(graph)} | facts)
 
 
 def _families(graph: Graph, only: Sequence[str]) -> list[str]:

@@ -131,11 +131,15 @@ def choose_engine(
 
 
 def _runtime(engine: str, extractor: Extractor) -> Callable[..., Engine]:
-    """OpenVINO wins where convolutions are depthwise, and nowhere else by more than the noise."""
+    """OpenVINO wins where convolutions are depthwise and its kernels for them can run.
+
+    Elsewhere it does not win by more than the noise.
+    """
     here = find_spec("openvino") is not None
     if engine == "openvino" and not here:
         raise UserError("features.engine openvino needs the package openvino: pip install openvino")
-    if engine == "openvino" or (engine == "auto" and here and _depthwise(extractor)):
+    wins = here and _depthwise(extractor) and torch.backends.cpu.get_cpu_capability() == "AVX512"
+    if engine == "openvino" or (engine == "auto" and wins):
         from sharc.features.openvino_engine import OpenVinoEngine
 
         return OpenVinoEngine

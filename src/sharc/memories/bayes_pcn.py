@@ -20,8 +20,7 @@ from sharc.randomness import generator
 
 EXACT = torch.float64  # of everything that is small; R itself is in the memory's dtype
 GROUPS = 8  # groups of cues searched at once: they and their h x h matrices stay in the cache
-
-AT_ONCE = 64  # maps in one joint search: bounds its memory
+AT_ONCE = 64  # maps in one joint search, whose moments are twice as large as they
 
 
 class BayesPCNTrace(Trace):
@@ -134,6 +133,8 @@ class BayesPCNTrace(Trace):
 
     def recall(self, cues: Sequence[Cue], watch: int) -> list[Recalled]:
         """Pooling commutes with the decoder, so only z times the pooled R is needed."""
+        if not cues:
+            return []
         if self.options["read"] == "joint_adam":
             return self._recall_jointly(cues, watch)
         pooled = self._r.mean(dim=1).T
