@@ -152,6 +152,15 @@ PLAIN: dict[str, Callable[[Learner, Tensor, Tensor], None]] = {
 }
 
 
+def test(model: nn.Linear, stream: Stream, tasks: int) -> None:
+    """Accuracy on each of the first tasks: Class-IL and Task-IL."""
+    for seen, index in enumerate(stream.test_tasks[:tasks]):
+        answer = model(stream.test_x[index])
+        _ = (answer.argmax(1) == stream.test_y[index]).float().mean()
+        own = torch.tensor(stream.classes[seen])
+        _ = (own[answer[:, own].argmax(1)] == stream.test_y[index]).float().mean()
+
+
 def train_plain(method: str, stream: Stream, seed: int, buffer: int) -> nn.Linear:
     """All tasks in sequence; the last m examples of each are remembered."""
     me, step = Learner(stream, seed), PLAIN[method]
@@ -164,11 +173,8 @@ def train_plain(method: str, stream: Stream, seed: int, buffer: int) -> nn.Linea
         x, y = stream.x[kept], stream.y[kept]
         with torch.no_grad():
             logits = me.model(x)
-            for seen, index in enumerate(stream.test_tasks[: task + 1]):
-                answer = me.model(stream.test_x[index])
-                _ = (answer.argmax(1) == stream.test_y[index]).float().mean()
-                own = torch.tensor(stream.classes[seen])
-                _ = (own[answer[:, own].argmax(1)] == stream.test_y[index]).float().mean()
+            for model in (me.model, me.plastic, me.stable) if method == "clser" else (me.model,):
+                test(model, stream, task + 1)
         if me.memory is not None:
             x, y = torch.cat([me.memory[0], x]), torch.cat([me.memory[1], y])
             logits = torch.cat([me.memory[2], logits])

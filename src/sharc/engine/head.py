@@ -7,6 +7,8 @@ unless a step passes hundreds of rows.
 Callers see logits and residuals as [S, R, C] either way; only the strides differ.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
@@ -48,6 +50,16 @@ class Head:
         )
         drawn = ((2 * drawn - 1) * n_features**-0.5).to(like)
         return cls(drawn[..., :-1], drawn[..., -1], many_rows=many_rows)
+
+    @classmethod
+    def joined(cls, heads: Sequence["Head"]) -> "Head":
+        """The runs of all heads, one after the other."""
+        if len(heads) == 1:
+            return heads[0]
+        weight, bias = (
+            torch.cat(parts) for parts in zip(*((h.weight, h.b) for h in heads), strict=True)
+        )
+        return cls(weight, bias, many_rows=heads[0].class_major)
 
     @property
     def weight(self) -> Tensor:

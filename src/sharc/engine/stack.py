@@ -113,17 +113,26 @@ class Stack:
                 head.reset(run)
 
     def _record(self, task: int) -> None:
-        """Evaluate every seen task with every head the strategy has."""
-        for name, head in {MAIN: self.strategy.evaluated(), **self.strategy.heads()}.items():
-            t = self.stream.n_tasks
-            empty = torch.full((2, len(self.runs), t, t), torch.nan, dtype=torch.float64)
-            matrix = self.matrices.setdefault(name, empty)
-            trained = 0 if self.strategy.keeps_statistics(head) else task + 1
-            matrix[:, :, task, : task + 1] = evaluate(
-                self.stream, head, task + 1, self.runs, trained
-            )
-            for run in self.messages:
-                matrix[:, run, task] = torch.nan
+        """Evaluate every seen task with every head the strategy has, like ones in one go."""
+        heads = {MAIN: self.strategy.evaluated(), **self.strategy.heads()}
+        for kept in (False, True):
+            names = [name for name in heads if self.strategy.keeps_statistics(heads[name]) == kept]
+            if not names:
+                continue
+            joined = Head.joined([heads[name] for name in names])
+            runs, trained = self.runs * len(names), 0 if kept else task + 1
+            accuracy = evaluate(self.stream, joined, task + 1, runs, trained)
+            for name, part in zip(names, accuracy.chunk(len(names), dim=1), strict=True):
+                self._note(name, task, part)
+
+    def _note(self, name: str, task: int, accuracy: Tensor) -> None:
+        """A row of a head's matrices; a run that has diverged has none."""
+        t = self.stream.n_tasks
+        empty = torch.full((2, len(self.runs), t, t), torch.nan, dtype=torch.float64)
+        matrix = self.matrices.setdefault(name, empty)
+        matrix[:, :, task, : task + 1] = accuracy
+        for run in self.messages:
+            matrix[:, run, task] = torch.nan
 
     def _result(self, run: int) -> RunResult:
         matrices = {

@@ -56,14 +56,14 @@ class CLSER(Strategy):
 
     def step(self, batch: Batch) -> None:
         """Step the working head, then let the averages follow."""
-        old = batch.x.shape[1] - batch.new
+        rows = batch.x.shape[1]
         logits = self.head.logits(batch.x)
-        residual = self.head.cross_entropy(logits, batch.label_at).div_(batch.new + old)
-        if old:
+        residual = self.head.cross_entropy(logits, batch.label_at)  # of each row, not yet a mean
+        if old := rows - batch.new:
             drift = logits[:, batch.new :] - self._teacher(batch)
             scale = 2 * self.options["reg"] / (old * logits.shape[2])
-            residual[:, batch.new :].add_(drift, alpha=scale)
-        self.head.descend(batch.x, residual, self.rate)
+            residual[:, batch.new :].add_(drift, alpha=scale * rows)
+        self.head.descend(batch.x, residual, self.rate / rows)
         self._average()
 
     def _teacher(self, batch: Batch) -> Tensor:
