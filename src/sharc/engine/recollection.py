@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from sharc.engine.head import Head, inner_products
+from sharc.engine.steps import Batch
 
 
 class Recollection:
@@ -27,6 +28,7 @@ class Recollection:
         self.head, self.x, self.products = head, x, products
         self.label_at = head.label_positions(y)
         self.gram = None
+        self._coming: list[Tensor] = []  # K_b^T of the next steps, the last one first
         if x.shape[1] > 1 and self._carrying_pays(batch):
             self.gram = inner_products(x, x).add_(1)
             self.z = head.logits(x)
@@ -39,15 +41,23 @@ class Recollection:
         carried = (n_memory + 2 * batch) * n_classes + (0 if self.products else batch * n_features)
         return carried < 0.6 * 2 * n_features * n_classes
 
-    def logits(self, new_x: Tensor) -> tuple[Tensor, Tensor]:
+    def logits(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Logits of the new rows [S, B, C] and of the memory [S, M, C]; sets `shared`."""
         if self.products or self.gram is not None:
-            self.shared = inner_products(new_x, self.x).add_(1)  # K_b^T, [S, B, M]
-        z = self.head.logits(new_x)
+            self.shared = self._shared(batch)  # K_b^T, [S, B, M]
+        z = self.head.logits(batch.x)
         if self.gram is None:
             return z, self.head.logits(self.x)
         self.head.add_product(z, self.shared, self.owed, -1.0)
         return z, self.z
+
+    def _shared(self, batch: Batch) -> Tensor:
+        """The products of the new rows with the memory's, found for all known steps at once."""
+        if not self._coming:
+            ahead = batch.x.unsqueeze(0) if batch.ahead is None else batch.ahead
+            found = inner_products(ahead.transpose(0, 1).flatten(1, 2), self.x).add_(1)
+            self._coming = list(found.split(ahead.shape[2], dim=1))[::-1]
+        return self._coming.pop()
 
     @property
     def rows_gram(self) -> Tensor:

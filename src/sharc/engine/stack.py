@@ -18,6 +18,7 @@ from sharc.randomness import generator
 from sharc.strategies.base import Strategy
 
 MAIN = "main"
+AHEAD = 8  # steps whose new rows meet the whole memory in one product, which alone is too thin
 log = logging.getLogger(__name__)
 
 
@@ -96,7 +97,7 @@ class Stack:
         steps = Steps(self.stream, self.runs, self.head, order, self.batch)
         replay = None if self.buffer is None else self.buffer.replay
         if replay is None or self.strategy.replays != "sampled":
-            return steps.plain()
+            return steps.plain(1 if replay is None else AHEAD)
         size = int(self.strategy.options["replay_batch"])
         return steps.sampled(replay, task, self.strategy.draws, size)
 

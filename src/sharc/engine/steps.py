@@ -22,6 +22,7 @@ class Batch:
     label_at: Tensor  # [S * R], as Head.label_positions gives them
     new: int
     logits: Tensor | None = None  # [S, R - new, C] stored logits of the replayed rows
+    ahead: Tensor | None = None  # [n, S, R, D] x of this step and of those known to follow
 
 
 @dataclass
@@ -40,8 +41,8 @@ class Steps:
         self.features = self.stream.x.view(-1, self.stream.n_features)  # all views, end to end
         self.rows = self.order + self.shift  # [S, n] into self.features
 
-    def plain(self) -> Iterator[Batch]:
-        """New rows alone; the last batch may be smaller."""
+    def plain(self, ahead: int = 1) -> Iterator[Batch]:
+        """New rows alone, gathered `ahead` steps at a time; the last batch may be smaller."""
         n_runs, n = self.order.shape
         whole = n // self.batch * self.batch
         for size, part in ((self.batch, slice(whole)), (n - whole, slice(whole, n))):
@@ -49,9 +50,12 @@ class Steps:
                 continue
             y = self._by_step(self.stream.y[self.order[:, part]], size)
             rows = self._by_step(self.rows[:, part], size).flatten(1)
-            for at, labels, label_at in _each(rows, y, self.head.label_positions(y)):
-                x = self.features.index_select(0, at).view(n_runs, size, -1)
-                yield Batch(x, labels, label_at, size)
+            labelled = _each(y, self.head.label_positions(y))
+            for block in rows.split(ahead):
+                found = self.features.index_select(0, block.flatten())
+                coming = found.view(len(block), n_runs, size, -1)
+                for place, (labels, label_at) in zip(range(len(block)), labelled, strict=False):
+                    yield Batch(coming[place], labels, label_at, size, ahead=coming[place:])
 
     def sampled(self, replay: Replay, task: int, draws: int, size: int) -> Iterator[Batch]:
         """New rows and `draws` independent draws of `size` memory rows.

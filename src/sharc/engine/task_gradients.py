@@ -77,15 +77,16 @@ class ByTask(TaskGradients):
         self.rows = past.head.gradients(len(slices))
 
     def sums(self, old: Tensor) -> Tensor:
-        """Form G, and multiply it with the sum of its rows."""
+        """Form G and the products of its rows, whose sum needs no fewer reads of G."""
         for k, of_task in enumerate(self.slices):
             x = self.past.x[:, of_task]
             self.past.head.gradient_into(self.rows[:, k], x, old[:, of_task])
-        return inner_products(self.rows, self.rows.sum(dim=1, keepdim=True)).squeeze(2)
+        self.products = inner_products(self.rows, self.rows)
+        return self.products.sum(dim=2)
 
     def gram(self) -> Tensor:
-        """The products of its rows."""
-        return inner_products(self.rows, self.rows)
+        """Known already."""
+        return self.products
 
     def descend(self, new_x: Tensor, new: Tensor, v: Tensor, rate: float) -> None:
         """The step on the new rows, then one along G^T v."""

@@ -42,7 +42,7 @@ class ER(Strategy):
             shares = (1.0, self.options["memory_strength"])
             self.descend_means(batch, self.cross_entropy(batch), shares, self.rate)
             return
-        z_new, z_old = self._past.logits(batch.x)
+        z_new, z_old = self._past.logits(batch)
         new = self.head.cross_entropy(z_new, batch.label_at).div_(batch.new)
         old = self._past.cross_entropy(z_old).mul_(self._weights)
         self._past.descend(batch.x, new, old, self.rate)

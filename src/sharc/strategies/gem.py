@@ -37,7 +37,7 @@ class GEM(Strategy):
         if self._past is None:
             self.head.descend(batch.x, self.cross_entropy(batch), self.rate / batch.new)
             return
-        z_new, z_old = self._past.logits(batch.x)
+        z_new, z_old = self._past.logits(batch)
         new = self.head.cross_entropy(z_new, batch.label_at).div_(batch.new)
         old = self._past.cross_entropy(z_old).mul_(self._weights)
         pairs = self._past.shared * inner_products(new, old)
