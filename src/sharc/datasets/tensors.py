@@ -6,6 +6,7 @@ tensors; a data set of a gigabyte and a gather of a few rows need neither.
 
 import errno
 import json
+import math
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -125,8 +126,12 @@ def _view(path: Path, size: int, start: int, entry: dict[str, Any]) -> Array:
     """One tensor of `path`, whose data begin `start` bytes into the file of `size` bytes."""
     at, end = entry["data_offsets"]
     dtype, shape = _DTYPES[entry["dtype"]], tuple(entry["shape"])
+    if not all(isinstance(n, int) for n in shape):  # "00" would be multiplied into a long text
+        raise ValueError(f"a shape of {shape}")
     if start + end > size:
         raise ValueError(f"{size} bytes long, {start + end} expected")
+    if math.prod(shape) * dtype.itemsize != end - at:
+        raise ValueError(f"a shape of {shape} in {end - at} bytes")
     if at == end:
         return np.empty(shape, dtype)
     return np.memmap(path, dtype=dtype, mode="r", offset=start + at, shape=shape)

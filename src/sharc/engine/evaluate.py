@@ -37,7 +37,7 @@ def evaluate(
         classes = torch.tensor(stream.classes[task], device=counts.device)
         for index in stream.test_tasks[task].split(CHUNK):
             if common:
-                logits = head.logits_of_same(features[0][index])
+                logits = head.logits_of_same(features[0].index_select(0, index))
             else:
                 logits = head.logits(torch.stack([x[index] for x in features]))
             right = correct(logits, stream.test_y[index], classes)

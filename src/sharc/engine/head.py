@@ -24,6 +24,7 @@ class Head:
         """weight: [S, C, D] as in torch.nn.Linear, bias: [S, C]; both are copied."""
         self.n_runs, self.n_classes, self.n_features = weight.shape
         self.class_major = many_rows or self.n_classes <= CLASS_MAJOR_UP_TO
+        self.class_axis = 1 if self.class_major else 2  # of what is `as_stored`
         stored = weight if self.class_major else weight.mT
         self.stored = stored.clone(memory_format=torch.contiguous_format)
         self.b = bias.clone(memory_format=torch.contiguous_format)
@@ -72,11 +73,19 @@ class Head:
 
     def logits(self, x: Tensor) -> Tensor:
         """[S, R, D] -> [S, R, C]."""
+        return self.by_row(self.logits_as_stored(x))
+
+    def logits_as_stored(self, x: Tensor) -> Tensor:
+        """Logits as they lie in memory, [S, C, R] or [S, R, C]: classes along `class_axis`."""
         if x.shape[1] == 1:  # see inner_products
-            return self.logits(x.expand(-1, 2, -1))[:, :1]
+            return self.logits_as_stored(x.expand(-1, 2, -1)).narrow(3 - self.class_axis, 0, 1)
         if self.class_major:
-            return torch.baddbmm(self._b_of_rows, self.stored, x.mT).mT
+            return torch.baddbmm(self._b_of_rows, self.stored, x.mT)
         return torch.baddbmm(self._b_of_rows, x, self.stored)
+
+    def by_row(self, as_stored: Tensor) -> Tensor:
+        """What is `as_stored` as a view [S, R, C]."""
+        return as_stored.mT if self.class_major else as_stored
 
     def logits_of_same(self, x: Tensor) -> Tensor:
         """The same rows through every run: [n, D] -> [S, n, C].
@@ -95,12 +104,6 @@ class Head:
         for w, part in zip(weight, parts, strict=True):
             found = torch.addmm(found, w, part.T)
         return found[:rows, :n].view(self.n_runs, self.n_classes, n).mT
-
-    def softmax(self, logits: Tensor) -> Tensor:
-        """Softmax over classes, [S, R, C], along the axis as it lies in memory."""
-        if self.class_major:
-            return torch.softmax(logits.mT, dim=1).mT
-        return torch.softmax(logits, dim=2)
 
     def cross_entropy(self, logits: Tensor, label_at: Tensor) -> Tensor:
         """softmax(z) - onehot(y): the residual rows of the cross-entropy, [S, R, C]."""
@@ -182,13 +185,13 @@ class Head:
         """An independent head with the same weights."""
         return Head(self.weight, self.b, many_rows=self.class_major)
 
-    def move_towards(self, other: "Head", share: float, run: int | None = None) -> None:
-        """self <- self + share (other - self), for one run or for all."""
-        ours, theirs = (self.stored, self.b), (other.stored, other.b)
-        if run is not None:
-            ours, theirs = self._of_run[run], other._of_run[run]
-        for mine, its in zip(ours, theirs, strict=True):
-            mine.lerp_(its, share)
+    def move_towards(self, other: "Head", share: float, runs: Sequence[int] | None = None) -> None:
+        """self <- self + share (other - self), for some runs or for all."""
+        ours, theirs = [self.stored, self.b], [other.stored, other.b]
+        if runs is not None:  # all in one call, and no more of the weights than must be
+            ours = [part for run in runs for part in self._of_run[run]]
+            theirs = [part for run in runs for part in other._of_run[run]]
+        torch._foreach_lerp_(ours, theirs, share)
 
     def finite(self) -> Tensor:
         """[S] bool: which runs' weights are all finite."""

@@ -116,8 +116,11 @@ class Stack:
     def _record(self, task: int) -> None:
         """Evaluate every seen task with every head the strategy has, like ones in one go."""
         heads = {MAIN: self.strategy.evaluated(), **self.strategy.heads()}
+        drifts = self.stream.drifting is not None
         for kept in (False, True):
-            names = [name for name in heads if self.strategy.keeps_statistics(heads[name]) == kept]
+            names = [
+                n for n in heads if (drifts and self.strategy.keeps_statistics(heads[n])) == kept
+            ]
             if not names:
                 continue
             joined = Head.joined([heads[name] for name in names])

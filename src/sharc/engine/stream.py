@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import torch
@@ -90,11 +91,16 @@ class Stream:
             test_tasks=[index.to(device) for index in self.test_tasks],
         )
 
+    @cached_property
+    def _finite(self) -> bool:
+        """One quick pass, taken once: a NaN or an infinity would show in the sums."""
+        return all(bool(features.sum().isfinite()) for features in (self.x, self.test_x))
+
     def check_finite(self) -> None:
         """Stop before a NaN or an infinity spreads through every weight."""
+        if self._finite:
+            return
         for part, features in (("training", self.x), ("test", self.test_x)):
-            if bool(features.sum().isfinite()):  # one quick pass; a NaN or infinity would show
-                continue
             finite = torch.isfinite(features.reshape(-1, self.n_features)).all(dim=1)
             if not bool(finite.all()):
                 row = int((~finite).nonzero()[0]) % features.shape[-2]

@@ -46,13 +46,13 @@ class CLSER(Strategy):
 
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Toss the task's coins: for each step, last one first, which runs' heads move."""
-        self._moves: list[list[tuple[int, str]]] = [[] for _ in range(steps)]
+        self._moves: list[dict[str, list[int]]] = [{} for _ in range(steps)]
         for run, coins in enumerate(self._coins):
             tossed = torch.rand(steps, 2, generator=coins)
             for column, name in enumerate(("plastic", "stable")):
                 heads = tossed[:, column] < self.options[f"{name}_freq"]
                 for step in heads.nonzero().flatten().tolist():
-                    self._moves[-1 - step].append((run, name))
+                    self._moves[-1 - step].setdefault(name, []).append(run)
 
     def step(self, batch: Batch) -> None:
         """Step the working head, then let the averages follow."""
@@ -68,21 +68,20 @@ class CLSER(Strategy):
 
     def _teacher(self, batch: Batch) -> Tensor:
         """Logits of the replayed rows by whichever average knows each better, [S, old, C]."""
-        x, label = batch.x[:, batch.new :], batch.y[:, batch.new :, None]
-        stable, plastic = self._all["stable"], self._all["plastic"]
-        z_stable, z_plastic = stable.logits(x), plastic.logits(x)
-        better = stable.softmax(z_stable).gather(2, label) > plastic.softmax(z_plastic).gather(
-            2, label
-        )
-        return torch.where(better, z_stable, z_plastic)
+        axis = self.head.class_axis  # as it lies in memory: turning each view took a seventh more
+        x, label = batch.x[:, batch.new :], batch.y[:, batch.new :].unsqueeze(axis)
+        stable = self._all["stable"].logits_as_stored(x)
+        plastic = self._all["plastic"].logits_as_stored(x)
+        known, rival = (torch.softmax(z, axis).gather(axis, label) for z in (stable, plastic))
+        return self.head.by_row(torch.where(known > rival, stable, plastic))
 
     def _average(self) -> None:
         """Move the averages of those runs whose coins say so."""
         self._steps += 1
         newest = 1 / (self._steps + 1)
-        for run, name in self._moves.pop():
+        for name, runs in self._moves.pop().items():
             share = max(newest, 1 - self.options[f"{name}_alpha"])
-            self._all[name].move_towards(self.head, share, run)
+            self._all[name].move_towards(self.head, share, runs)
 
     def evaluated(self) -> Head:
         """The stable head, as in the original method, unless told otherwise."""
