@@ -5,13 +5,13 @@ nothing is timed through both doors.
 """
 
 import json
-import math
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,10 @@ from bench.section import Section, Size, Table
 from bench.timing import Measure, Times, interleaved, number
 from sharc.config import load_params
 from sharc.workflow.families import build_graph
+from sharc.workflow.told import duration, records
 
 SUITES = ("demo", "cifar10", "ladder", "offline", "paper")
-PAUSE = 60.0  # seconds; Snakemake itself needs but a few between two units
+COMMITTED = ROOT / "results/offline/made.json"
 # A finished build to read provenance from: this folder, or another copy of the project.
 BUILT = Path(os.environ.get("SHARC_BUILT", ROOT))
 GRAPH = (
@@ -113,39 +114,20 @@ def _overheads(
 
 
 def _not_computing(section: Section, per_job: float) -> None:
-    """Of a build at hand that holds this suite: what of its time was not work."""
-    wanted = build_graph(load_params(suite="offline")).units
-    made = [one for one in provenance(BUILT) if one["unit"] in wanted]
-    if len(made) < (units := len(wanted)):
-        section.notes.append(
-            f"The offline suite has {units} units; at {per_job:.1f} CPU s per job beyond its work "
-            f"its overhead is {units * per_job / 60:.1f} core minutes. It is not built here "
-            f"({len(made)} units are), so the share of its wall time is not measured: "
-            "`make offline`, then `make bench` (SHARC_BUILT names another folder's build)."
-        )
-        return
-    cores = os.cpu_count() or 1
-    seconds = lasted([(one["started"], one["wall_seconds"]) for one in made])
-    work = sum(one["wall_seconds"] * min(one["threads"], cores) for one in made)
-    idle = 100 * (1 - work / cores / seconds)
-    section.measures["offline_percent_not_computing"] = Measure.of([idle])
+    """What of the offline suite's build, at hand or else the committed one, was not work."""
+    graph = build_graph(load_params(suite="offline"))
+    with chdir(BUILT):  # units are found from there
+        at_hand = len(records(graph)) == len(graph.units)
+        found = duration(graph) if at_hand else json.loads(COMMITTED.read_text())["duration"]
+    where = "as built here" if at_hand else "as built for results/offline (its made.json)"
+    units = len(graph.units)
+    section.measures["offline_percent_not_computing"] = Measure.of([found["percent_not_computing"]])
     section.notes.append(
-        f"Offline suite, as built here: {seconds / 60:.0f} minutes from its first to its "
-        f"last unit on {cores} cores, of which {idle:.0f} % was not computing."
+        f"Offline suite, {where}: {found['minutes']:.0f} minutes from its first to its last unit "
+        f"on {found['cores']} cores, of which {found['percent_not_computing']:.1f} % was not "
+        f"computing; its {units} jobs cost {units * per_job / 60:.1f} core minutes beyond their "
+        "work."
     )
-
-
-def lasted(units: Sequence[tuple[float, float]]) -> float:
-    """Seconds that a build took, for the start and length of each unit.
-
-    Where nothing ran for longer than PAUSE, it had been stopped and was taken up again.
-    """
-    total, until = 0.0, -math.inf
-    for start, length in sorted(units):
-        reached = start if start - until > PAUSE else until
-        until = max(until, start + length)
-        total += until - reached
-    return total
 
 
 def _peaks(section: Section, made: list[dict[str, Any]]) -> None:

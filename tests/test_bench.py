@@ -9,16 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmark is no installed package
 
-from bench.pipeline import lasted  # noqa: E402
 from bench.section import SIZES, Section, Table  # noqa: E402
 from bench.streams import CIFAR10, CIFAR100, Shape, steps, synthetic  # noqa: E402
 from bench.targets import TARGETS, Target, missed  # noqa: E402
 from bench.timing import Measure, Spent, Times, exponent, interleaved, number, ratio  # noqa: E402
-
-
-def test_a_build_that_was_stopped_and_taken_up_again_lasted_as_long_as_both_parts() -> None:
-    first = [(0.0, 30.0), (10.0, 10.0), (32.0, 8.0)]  # two seconds between units are its own
-    assert lasted([*first, (1000.0, 20.0)]) == 40 + 20
 
 
 def test_a_ratio_is_the_median_over_rounds_of_the_ratio_within_a_round() -> None:

@@ -9,7 +9,7 @@ from sharc.config import load_params
 from sharc.errors import UserError, unknown
 from sharc.workflow.families import build_graph
 from sharc.workflow.freshness import states
-from sharc.workflow.told import costs, provenance, suite_facts
+from sharc.workflow.told import costs, duration, provenance, suite_facts
 from sharc.workflow.units import Graph
 
 _COPIED = {
@@ -45,7 +45,8 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
         if path.stat().st_size <= _LARGEST:
             shutil.copyfile(path, folder / path.name)
     facts = suite_facts(params) | provenance(graph, params)
-    write_json(folder / "made.json", {"command": command, "cost": costs(graph)} | facts)
+    spent = {"cost": costs(graph), "duration": duration(graph)}
+    write_json(folder / "made.json", {"command": command} | spent | facts)
 
 
 def _families(graph: Graph, only: Sequence[str]) -> list[str]:

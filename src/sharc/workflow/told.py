@@ -1,10 +1,15 @@
 """What the report tells about the making of a suite: facts, provenance and cost."""
 
+import math
+import os
+from collections.abc import Sequence
 from typing import Any
 
 from sharc.artifacts.files import read_json
 from sharc.config import Params
 from sharc.workflow.units import Graph
+
+PAUSE = 60.0  # seconds; Snakemake itself needs but a few between two units
 
 
 def suite_facts(params: Params) -> dict[str, Any]:
@@ -68,6 +73,32 @@ def costs(graph: Graph) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def duration(graph: Graph) -> dict[str, float]:
+    """How long the suite took to build here, and the share of the cores' time that no unit used."""
+    made = records(graph).values()
+    cores = os.cpu_count() or 1
+    seconds = lasted([(record["started"], record["wall_seconds"]) for record in made])
+    work = sum(record["wall_seconds"] * min(record["threads"], cores) for record in made)
+    return {
+        "minutes": round(seconds / 60, 1),
+        "cores": cores,
+        "percent_not_computing": round(100 * (1 - work / cores / seconds), 1),
+    }
+
+
+def lasted(units: Sequence[tuple[float, float]]) -> float:
+    """Seconds that a build took, for the start and length of each unit.
+
+    Where nothing ran for longer than PAUSE, it had been stopped and was taken up again.
+    """
+    total, until = 0.0, -math.inf
+    for start, length in sorted(units):
+        reached = start if start - until > PAUSE else until
+        until = max(until, start + length)
+        total += until - reached
+    return total
 
 
 def _text(facts: dict[str, Any]) -> dict[str, str]:
