@@ -27,9 +27,9 @@ def main() -> int:
     """Measure, write outputs/bench, and publish if asked to."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--size", choices=("small", "bench", "full"), default="bench")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART",
+    parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART",
                         help=f"parts to measure anew: {', '.join(PARTS)}")  # fmt: skip
-    parser.add_argument("--publish", action="store_true", help="copy the result to docs/")
+    parser.add_argument("--publish", action="store_true", help="copy what was measured to docs/")
     parser.add_argument("--expect", action="store_true", help="renew what the guard test expects")
     asked = parser.parse_args()
     from bench import page
@@ -39,12 +39,16 @@ def main() -> int:
     out = OUT if asked.size == "bench" else OUT / asked.size
     out.mkdir(parents=True, exist_ok=True)
     about = described(f"python -m bench --size {asked.size}")
-    for name in asked.only:
+    done = asked.publish or asked.expect  # with what was measured before, unless parts are named
+    for name in asked.only or ([] if done else PARTS):
         about["date"], start = now(), time.perf_counter()
         section = importlib.import_module(PARTS[name]).run(SIZES[asked.size])
         spent = time.perf_counter() - start
         load = " ".join(f"{value:.1f}" for value in os.getloadavg())
-        section.notes.append(f"Measured {about['date']} in {spent:.0f} s, load average {load}.")
+        section.notes.append(
+            f"Measured {about['date']} at commit {about['commit']} in {spent:.0f} s, load average"
+            f" {load}."
+        )
         (out / f"{name}.json").write_text(json.dumps(section.json(), indent=1) + "\n")
         print(f"{name}: {' '.join(section.notes)}", flush=True)
     found = {name: out / f"{name}.json" for name in PARTS}

@@ -21,7 +21,8 @@ Made by `make bench`, published by `python -m bench --publish`. Every ratio is m
 in one run: rounds are interleaved, the number is the median over rounds, in brackets the smallest
 and the largest. Time is CPU time with one thread on both sides unless a column says wall. Features
 and maps are synthetic, in the shapes of the paper's data sets. A part can be measured anew on its
-own (`python -m bench --only head`); each says when it was measured and how busy the machine was.
+own (`python -m bench --only head`); each says when it was measured, of which commit, and how busy
+the machine was. SHARC_BUILT names a folder where the suite `offline` is built, if not this one.
 """
 
 

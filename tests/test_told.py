@@ -16,11 +16,10 @@ def test_a_build_that_was_stopped_and_taken_up_again_lasted_as_long_as_both_part
 def test_time_that_no_unit_uses_is_not_computing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 2 cores for 120 s, one unit uses both for 30 s, one a core for 90 s: 150 of 240 s."""
     made: dict[str, dict[str, Any]] = {
-        "features:a": {"started": 0.0, "wall_seconds": 30.0, "threads": 8},
-        "train:a": {"started": 30.0, "wall_seconds": 90.0, "threads": 1},
+        "features:a": {"started": 0.0, "wall_seconds": 30.0, "threads": 8, "cores": 2},
+        "train:a": {"started": 30.0, "wall_seconds": 90.0, "threads": 1, "cores": 2},
     }
     monkeypatch.setattr(told, "records", lambda graph: made)
-    monkeypatch.setattr(told.os, "cpu_count", lambda: 2)
     assert told.duration(Graph([])) == {
         "minutes": 2.0, "cores": 2, "percent_not_computing": 37.5,
     }  # fmt: skip

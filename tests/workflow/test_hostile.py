@@ -151,6 +151,15 @@ def test_any_header_of_a_chunk_of_features_is_refused(tmp_path: Path, content: A
         load_stream(tmp_path, write(tmp_path / "split.json", {"tasks": []}))
 
 
+@pytest.mark.parametrize("offsets", [[-4, 0], [4, 0], [0, 8]])
+def test_a_tensor_that_does_not_lie_within_its_data_is_refused(tmp_path: Path, offsets: list[int]):
+    text = json.dumps({"x": {"dtype": "U8", "shape": [4], "data_offsets": offsets}}).encode()
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(len(text).to_bytes(8, "little") + text + b"1234")
+    with pytest.raises(UserError, match="damaged"):
+        mapped(path)
+
+
 @MANY
 @given(at=st.integers(0, 200), bit=st.integers(0, 7))
 def test_a_flipped_bit_of_a_tensor_file_raises_nothing_but_a_refusal(

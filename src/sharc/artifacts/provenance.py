@@ -56,6 +56,7 @@ def surroundings(threads: int) -> dict[str, Any]:
         "processor": processor(),
         "device": _device(),
         "threads": threads,
+        "cores": os.cpu_count(),
     }
 
 

@@ -128,6 +128,8 @@ def _view(path: Path, size: int, start: int, entry: dict[str, Any]) -> Array:
     dtype, shape = _DTYPES[entry["dtype"]], tuple(entry["shape"])
     if not all(isinstance(n, int) for n in shape):  # "00" would be multiplied into a long text
         raise ValueError(f"a shape of {shape}")
+    if not 0 <= at <= end:
+        raise ValueError(f"data from byte {at} to {end}")
     if start + end > size:
         raise ValueError(f"{size} bytes long, {start + end} expected")
     if math.prod(shape) * dtype.itemsize != end - at:

@@ -107,15 +107,18 @@ class Head:
 
     def cross_entropy(self, logits: Tensor, label_at: Tensor) -> Tensor:
         """softmax(z) - onehot(y): the residual rows of the cross-entropy, [S, R, C]."""
+        return self._residuals(logits.mT if self.class_major else logits, label_at)
+
+    def residuals(self, x: Tensor, label_at: Tensor) -> Tensor:
+        """The same for rows x [S, R, D] whose logits nobody asks for."""
+        return self._residuals(self.logits_as_stored(x), label_at)
+
+    def _residuals(self, as_stored: Tensor, label_at: Tensor) -> Tensor:
         if self._minus_ones.shape != label_at.shape:
             self._minus_ones = self.b.new_full((1,), -1.0).expand_as(label_at)
-        if self.class_major:
-            residual = torch.softmax(logits.mT, dim=1)
-            residual.view(-1).index_add_(0, label_at, self._minus_ones)
-            return residual.mT
-        residual = torch.softmax(logits, dim=2)
+        residual = torch.softmax(as_stored, self.class_axis)
         residual.view(-1).index_add_(0, label_at, self._minus_ones)
-        return residual
+        return self.by_row(residual)
 
     def label_positions(self, labels: Tensor) -> Tensor:
         """Where each row's label lies in the memory of [S, R, C]: [..., S, R] -> [..., S * R]."""

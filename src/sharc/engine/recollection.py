@@ -52,7 +52,10 @@ class Recollection:
         return z, self.z
 
     def _shared(self, batch: Batch) -> Tensor:
-        """The products of the new rows with the memory's, found for all known steps at once."""
+        """Products of the new rows with the memory's, for all known steps at once.
+
+        Asked for once in every step, in order.
+        """
         if not self._coming:
             ahead = batch.x.unsqueeze(0) if batch.ahead is None else batch.ahead
             found = inner_products(ahead.transpose(0, 1).flatten(1, 2), self.x).add_(1)

@@ -18,7 +18,7 @@ from sharc.randomness import generator
 from sharc.strategies.base import Strategy
 
 MAIN = "main"
-AHEAD = 8  # steps whose new rows meet the whole memory in one product, which alone is too thin
+AHEAD = 8  # steps whose new rows meet the whole memory in one product; one step's is too thin
 log = logging.getLogger(__name__)
 
 

@@ -55,7 +55,8 @@ class Steps:
                 found = self.features.index_select(0, block.flatten())
                 coming = found.view(len(block), n_runs, size, -1)
                 for place, (labels, label_at) in zip(range(len(block)), labelled, strict=False):
-                    yield Batch(coming[place], labels, label_at, size, ahead=coming[place:])
+                    rest = coming[place:] if ahead > 1 else None
+                    yield Batch(coming[place], labels, label_at, size, ahead=rest)
 
     def sampled(self, replay: Replay, task: int, draws: int, size: int) -> Iterator[Batch]:
         """New rows and `draws` independent draws of `size` memory rows.

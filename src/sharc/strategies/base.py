@@ -85,7 +85,7 @@ class Strategy(ABC):
 
     def cross_entropy(self, batch: Batch) -> Tensor:
         """softmax(z) - onehot(y) of every row, [S, R, C]."""
-        return self.head.cross_entropy(self.head.logits(batch.x), batch.label_at)
+        return self.head.residuals(batch.x, batch.label_at)
 
     def descend_means(
         self, batch: Batch, residual: Tensor, shares: tuple[float, ...], rate: float

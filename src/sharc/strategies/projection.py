@@ -19,8 +19,8 @@ def gem_duals(
     gram: G G^T [S, t, t], asked for only where it is needed; sums: G G^T 1 [S, t], products:
     G g [S, t]. In every second case or so nothing is gained by leaving the corner v = margin,
     and the sums alone say so. 0 for a run that violates nothing, and for one whose values are
-    not finite, which is stopped elsewhere. Solved in float64 on the CPU: the only values that
-    leave the device within a step.
+    not finite, which is stopped elsewhere. Solved in float64 on the CPU: with two answers of yes
+    or no, the only values that leave the device within a step.
     """
     total, linear = (part.to("cpu", torch.float64).numpy() for part in (sums, products))
     with np.errstate(invalid="ignore", over="ignore"):

@@ -76,15 +76,15 @@ def costs(graph: Graph) -> list[dict[str, Any]]:
 
 
 def duration(graph: Graph) -> dict[str, float]:
-    """How long the suite took to build here, and the share of the cores' time that no unit used."""
+    """How long the suite took to build, and the share of its cores' time in which no unit ran."""
     made = records(graph).values()
-    cores = os.cpu_count() or 1
+    cores = max(record.get("cores") or os.cpu_count() or 1 for record in made)
     seconds = lasted([(record["started"], record["wall_seconds"]) for record in made])
     work = sum(record["wall_seconds"] * min(record["threads"], cores) for record in made)
     return {
         "minutes": round(seconds / 60, 1),
         "cores": cores,
-        "percent_not_computing": round(100 * (1 - work / cores / seconds), 1),
+        "percent_not_computing": round(100 * max(0.0, 1 - work / cores / seconds), 1),
     }
 
 
