@@ -8,7 +8,7 @@ from oracles_memory.naive_bayes_pcn import NaiveBayesPCN
 from sharc.memories.base import Memory
 from sharc.memories.bayes_pcn import BayesPCN, BayesPCNTrace
 from sharc.memories.cues import gathered, ordered_index, segments
-from sharc.memories.grams import masked_grams
+from sharc.memories.grams import MAPS, masked_grams, masked_products
 from sharc.memories.latents import _energy, _ridge, _slope, infer
 from sharc.memories.pcn import PCN
 
@@ -122,6 +122,19 @@ def test_products_over_masks_are_the_same_one_by_one_or_summed_over_channels() -
     torch.testing.assert_close(together, together.mT)
 
 
+def test_few_samples_are_multiplied_with_the_whole_of_r_and_many_with_a_copy_of_its_rows() -> None:
+    g = torch.Generator().manual_seed(0)
+    weights = torch.randn(CHANNELS, POSITIONS, HIDDEN, generator=g, dtype=torch.float64)
+    parts = []
+    for n, channels in ((1, 9), (MAPS, 20), (3, 20), (5, CHANNELS), (400, 2), (4, 1)):
+        kept = torch.randperm(CHANNELS, generator=g)[:channels]
+        values = torch.randn(n, channels * POSITIONS, generator=g, dtype=torch.float64)
+        parts.append((kept, values))
+    found = masked_products(weights, parts)
+    for (kept, values), product in zip(parts, found, strict=True):
+        torch.testing.assert_close(product, values @ weights[kept].flatten(0, 1))
+
+
 def test_recalling_stored_cues_is_reading_them_and_pooling() -> None:
     memory = BayesPCN(1, SIZE, {"hidden": 32}, [0], dtype=torch.float64, channels=CHANNELS)
     x = maps(8)
@@ -181,7 +194,7 @@ def test_a_read_as_short_as_in_the_pipeline_ends_lower_than_it_starts() -> None:
         blocks = maps(6, task).view(6, POSITIONS, CHANNELS)
         cue = gathered(blocks, kept, torch.zeros(6).long(), torch.arange(6))
         grams = masked_grams(trace._r, [cue.shared()[0]])
-        seen = trace._seen([cue.shared()], grams)
+        seen = trace._seen([(cue.shared()[1], *masked_products(trace._r, [cue.shared()]))], grams)
         start, end = _ridge(seen, beliefs), infer(seen, beliefs, 40, 2e-3)
         energies = [_energy(z, *_slope(z, seen, beliefs)[1:], beliefs) for z in (start, end)]
         assert bool((energies[1] < energies[0]).all())

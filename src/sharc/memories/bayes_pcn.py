@@ -13,7 +13,7 @@ from torch import Tensor
 
 from sharc.memories.base import Cue, Memory, Recalled, Trace
 from sharc.memories.cues import by_mask
-from sharc.memories.grams import gram, masked_grams
+from sharc.memories.grams import gram, masked_grams, masked_products
 from sharc.memories.joint_adam import Network, joint_read
 from sharc.memories.latents import Beliefs, Seen, Written, fit, infer
 from sharc.randomness import generator
@@ -157,11 +157,12 @@ class BayesPCNTrace(Trace):
         steps, tolerance = int(self.options["read_steps"]), float(self.options["read_tolerance"])
         parts = [cue.shared() for cue in cues]
         grams = masked_grams(self._r, [kept for kept, _ in parts])
+        products = masked_products(self._r, parts)
         by_size = sorted(range(len(parts)), key=lambda place: len(parts[place][1]))
         found: dict[int, Tensor] = {}
         for start in range(0, len(parts), GROUPS):  # groups of like size need little padding
             block = by_size[start : start + GROUPS]
-            seen = self._seen([parts[place] for place in block], grams[block])
+            seen = self._seen([(parts[p][1], products[p]) for p in block], grams[block])
             latents = infer(seen, beliefs, steps, tolerance)
             found |= {
                 place: z[: len(parts[place][1])] for place, z in zip(block, latents, strict=True)
@@ -170,13 +171,12 @@ class BayesPCNTrace(Trace):
 
     def _seen(self, parts: Sequence[tuple[Tensor, Tensor]], grams: Tensor) -> Seen:
         """The inner products of cues with R, padded with empty cues to the largest group."""
-        most = max(len(values) for _, values in parts)
+        most = max(len(values) for values, _ in parts)
         xr = self.empty(len(parts), most, len(self._mu))
         xx = self.empty(len(parts), most)
-        for g, (kept, values) in enumerate(parts):
-            known = values.to(self.dtype)
-            xr[g, : len(known)] = known @ self._r[kept].flatten(0, 1)
-            xx[g, : len(known)] = known.square().sum(dim=1)
+        for g, (values, products) in enumerate(parts):
+            xr[g, : len(values)] = products
+            xx[g, : len(values)] = values.to(self.dtype).square().sum(dim=1)
         return Seen(grams, xr, xx)
 
     def n_floats(self) -> dict[str, int]:

@@ -1,12 +1,16 @@
 """Inner products of weight rows over the channels that a cue keeps, for many masks at once."""
 
+from collections.abc import Iterator, Sequence
+
 import torch
 from torch import Tensor
 
 # Below this many masks the product is formed mask by mask: the shared products per channel pay
 # off from about a dozen masks on (measured at h = 256, K = 1280, 4 x 4 positions).
 FEW = 12
-ROWS = 8  # rows of the h x h products formed at once; keeps them in the cache
+ROWS, CHANNELS = 32, 128  # of the h x h products formed at once; keeps them in the cache
+SPARE = 32  # dropped channels, over all samples, whose products cost as much as copying a kept one
+MAPS = 256  # whole maps at once: 20 MB of 1280 channels and 4 x 4 positions
 STRIP = 64  # rows of a lone h x h product formed at once; half of it is its own mirror image
 
 
@@ -33,12 +37,50 @@ def masked_grams(weights: Tensor, channels: list[Tensor]) -> Tensor:
 
 def _summed_grams(weights: Tensor, masks: Tensor) -> Tensor:
     """Sum the channels' own h x h products under each mask; upper triangle, then mirrored."""
-    channels, _, hidden = weights.shape
+    hidden = weights.shape[2]
     out = weights.new_zeros(len(masks), hidden, hidden)
     for low in range(0, hidden, ROWS):
         high = min(low + ROWS, hidden)
-        products = weights[:, :, low:high].mT @ weights[:, :, low:]
-        summed = masks @ products.reshape(channels, -1)
+        summed = weights.new_zeros(len(masks), (high - low) * (hidden - low))
+        for part, mask in zip(weights.split(CHANNELS), masks.split(CHANNELS, dim=1), strict=True):
+            products = part[:, :, low:high].mT @ part[:, :, low:]
+            summed.addmm_(mask, products.flatten(1))
         out[:, low:high, low:] = summed.view(len(masks), high - low, hidden - low)
-        out[:, low:, low:high] = out[:, low:high, low:].mT
+        out[:, high:, low:high] = out[:, low:high, high:].mT
     return out
+
+
+def masked_products(weights: Tensor, parts: Sequence[tuple[Tensor, Tensor]]) -> list[Tensor]:
+    """x_M R_Mᵀ [n, h] for weights [K, H·W, h] and each group's kept channels [c] and values.
+
+    Copying a group's rows of R costs more than its few samples' products do: such groups are
+    multiplied with the whole of R, zeros in place of what is not kept.
+    """
+    found: dict[int, Tensor] = {}
+    thin: list[int] = []
+    for place, (kept, values) in enumerate(parts):
+        if len(values) * (len(weights) - len(kept)) < SPARE * len(kept):
+            thin.append(place)
+        else:
+            found[place] = values.to(weights) @ weights[kept].flatten(0, 1)
+    for block in _blocks(thin, [len(values) for _, values in parts]):
+        counts = [len(parts[place][1]) for place in block]
+        maps = weights.new_zeros(sum(counts), *weights.shape[:2])
+        for place, rows in zip(block, maps.split(counts), strict=True):
+            kept, values = parts[place]
+            rows[:, kept] = values.to(weights).view(len(values), len(kept), -1)
+        products = maps.flatten(1) @ weights.flatten(0, 1)
+        found |= zip(block, products.split(counts), strict=True)
+    return [found[place] for place in range(len(parts))]
+
+
+def _blocks(places: Sequence[int], counts: Sequence[int]) -> Iterator[list[int]]:
+    """Consecutive places that together have no more than MAPS samples, or one place."""
+    block: list[int] = []
+    for place in places:
+        if block and sum(counts[p] for p in [*block, place]) > MAPS:
+            yield block
+            block = []
+        block.append(place)
+    if block:
+        yield block
