@@ -120,15 +120,20 @@ def _not_computing(section: Section, per_job: float) -> None:
         made = records(graph)
         # units of one name, such as collect:all, may be those of a suite built later
         at_hand = [record["suite"] for record in made.values()] == ["offline"] * len(graph.units)
-        found = duration(graph) if at_hand else json.loads(COMMITTED.read_text())["duration"]
-    where = f"as built in {BUILT.name}" if at_hand else "as built for results/offline (made.json)"
+        found = duration(graph) if at_hand else json.loads(COMMITTED.read_text()).get("duration")
     units = len(graph.units)
+    jobs = f"its {units} jobs cost {units * per_job / 60:.1f} core minutes beyond their work"
+    if found is None:  # an export from before it was noted
+        section.notes.append(
+            f"Offline suite: what of its time was not computing is unknown; {jobs}."
+        )
+        return
+    where = f"as built in {BUILT.name}" if at_hand else "as built for results/offline (made.json)"
     section.measures["offline_percent_not_computing"] = Measure.of([found["percent_not_computing"]])
     section.notes.append(
         f"Offline suite, {where}: {found['minutes']:.0f} minutes from its first to its last unit "
         f"on {found['cores']} cores, of which {found['percent_not_computing']:.1f} % was not "
-        f"computing; its {units} jobs cost {units * per_job / 60:.1f} core minutes beyond their "
-        "work."
+        f"computing; {jobs}."
     )
 
 
