@@ -114,7 +114,7 @@ class Head:
         return self._residuals(self.logits_as_stored(x), label_at)
 
     def _residuals(self, as_stored: Tensor, label_at: Tensor) -> Tensor:
-        if self._minus_ones.shape != label_at.shape:
+        if len(self._minus_ones) != len(label_at):
             self._minus_ones = self.b.new_full((1,), -1.0).expand_as(label_at)
         residual = torch.softmax(as_stored, self.class_axis)
         residual.view(-1).index_add_(0, label_at, self._minus_ones)
@@ -213,6 +213,8 @@ def inner_products(a: Tensor, b: Tensor) -> Tensor:
     run than for a stack.
     """
     n, m = a.shape[1], b.shape[1]
+    if n > 1 and m > 1:
+        return torch.bmm(a, b.mT)
     a = a.expand(-1, 2, -1) if n == 1 else a
     b = b.expand(-1, 2, -1) if m == 1 else b
     return torch.bmm(a, b.mT)[:, :n, :m]

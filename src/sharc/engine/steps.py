@@ -62,7 +62,7 @@ class Steps:
         """New rows and `draws` independent draws of `size` memory rows.
 
         The rows of all steps are drawn ahead and all lie in one pool, so that a step gathers its
-        rows by one indexed copy.
+        rows by one indexed copy. They hold until the next batch is asked for.
         """
         n_runs, n_memory, n_features = replay.x.shape
         run = torch.arange(n_runs, device=self.order.device)[:, None]
@@ -72,8 +72,10 @@ class Steps:
         label_at = self.head.label_positions(y)
         stored = None if replay.logits is None else replay.logits.flatten(0, 1)
         old = old.flatten(1)
+        rows = pool.new_empty(index.shape[1], n_features)
+        x = rows.view(n_runs, -1, n_features)
         for at, old_at, labels, positions in _each(index, old, y, label_at):
-            x = pool.index_select(0, at).view(n_runs, -1, n_features)
+            torch.index_select(pool, 0, at, out=rows)  # into the cache lines of the step before
             logits = None
             if stored is not None:
                 logits = stored.index_select(0, old_at).view(n_runs, -1, stored.shape[1])

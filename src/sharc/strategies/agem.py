@@ -1,5 +1,7 @@
 """Averaged gradient episodic memory (Chaudhry et al. 2019)."""
 
+import torch
+
 from sharc.engine.head import inner_products
 from sharc.engine.steps import Batch
 from sharc.strategies.base import Strategy
@@ -18,14 +20,19 @@ class AGEM(Strategy):
     replays = "sampled"
 
     def step(self, batch: Batch) -> None:
-        """Step along the projected gradient."""
-        residual = self.cross_entropy(batch).mul_(self.block_weights(batch, 1.0, 1.0))
+        """Step along the projected gradient.
+
+        Sums stand for means: the size of the draw cancels in the projection, that of the batch
+        is a factor of the whole step.
+        """
+        residual = self.cross_entropy(batch)
         if batch.x.shape[1] > batch.new:
             x, r = batch.x[:, batch.new :], residual[:, batch.new :]
-            pairs = inner_products(x, batch.x).add_(1).mul_(inner_products(r, residual))
-            with_old = pairs.sum(dim=1)  # <g_ref, row's gradient>, [S, R]
-            conflict = with_old[:, : batch.new].sum(dim=1).neg_().clamp_(min=0)
-            length = with_old[:, batch.new :].sum(dim=1).clamp_(min=TINY)
-            share = conflict.div_(length)
-            residual[:, batch.new :].mul_(share[:, None, None])
-        self.head.descend(batch.x, residual, self.rate)
+            rows = inner_products(r, residual)
+            pairs = torch.addcmul(rows, rows, inner_products(x, batch.x))  # (x.x + 1)(r.r)
+            conflict, length = (
+                part.sum(dim=(1, 2)) for part in pairs.tensor_split((batch.new,), 2)
+            )
+            share = conflict.neg_().clamp_(min=0).div_(length.clamp_(min=TINY))
+            r.mul_(share.view(-1, 1, 1))
+        self.head.descend(batch.x, residual, self.rate / batch.new)

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+import torch
+
 from sharc.engine.steps import Batch
 from sharc.strategies.base import Strategy
 
@@ -22,10 +24,9 @@ class DERpp(Strategy):
         """Rows: the batch, M_b, M_a."""
         logits = self.head.logits(batch.x)
         residual = self.head.cross_entropy(logits, batch.label_at)
-        residual.mul_(self.block_weights(batch, 1.0, self.options["beta"], 0.0))
         if batch.logits is not None:
-            size = batch.logits.shape[1] // 2
-            drift = logits[:, -size:] - batch.logits[:, -size:]
-            scale = 2 * self.options["alpha"] / (size * logits.shape[2])
-            residual[:, -size:] = drift.mul_(scale)
+            a = slice(-(batch.logits.shape[1] // 2), None)
+            torch.sub(logits[:, a], batch.logits[:, a], out=residual[:, a])
+        shares = (1.0, self.options["beta"], 2 * self.options["alpha"] / self.head.n_classes)
+        residual.mul_(self.block_weights(batch, *shares))
         self.head.descend(batch.x, residual, self.rate)
