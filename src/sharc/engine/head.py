@@ -30,7 +30,7 @@ class Head:
         self.b = bias.clone(memory_format=torch.contiguous_format)
         self._b_of_rows = self.b.unsqueeze(2 if self.class_major else 1)  # views cost time too
         self._of_run = list(zip(self.stored.unbind(0), self.b.unbind(0), strict=True))
-        self._minus_ones = self.b.new_empty(0)
+        self._minus_ones: dict[int, Tensor] = {}  # by how many rows
 
     @classmethod
     def initial(
@@ -114,10 +114,12 @@ class Head:
         return self._residuals(self.logits_as_stored(x), label_at)
 
     def _residuals(self, as_stored: Tensor, label_at: Tensor) -> Tensor:
-        if len(self._minus_ones) != len(label_at):
-            self._minus_ones = self.b.new_full((1,), -1.0).expand_as(label_at)
+        minus_ones = self._minus_ones.get(len(label_at))
+        if minus_ones is None:
+            minus_ones = self.b.new_full((1,), -1.0).expand_as(label_at)
+            self._minus_ones[len(label_at)] = minus_ones
         residual = torch.softmax(as_stored, self.class_axis)
-        residual.view(-1).index_add_(0, label_at, self._minus_ones)
+        residual.view(-1).index_add_(0, label_at, minus_ones)
         return self.by_row(residual)
 
     def label_positions(self, labels: Tensor) -> Tensor:
