@@ -39,8 +39,9 @@ def _bars(bars: dict[str, Measure], label: str, path: Path) -> Path:
     axes.barh(names, values, xerr=spread, color=colours, error_kw={"linewidth": 0.8})
     axes.set_xscale("log")
     axes.set_xlabel(label)
-    for at, value in enumerate(values):
-        axes.annotate(f" {number(value)}", (value, at), va="center", fontsize=8)
+    for at, name in enumerate(names):  # beside the spread, not on it
+        text = f" {number(bars[name].median)}"
+        axes.annotate(text, (bars[name].high, at), va="center", fontsize=8)
     axes.margins(x=0.15)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
