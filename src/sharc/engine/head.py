@@ -114,12 +114,11 @@ class Head:
         return self._residuals(self.logits_as_stored(x), label_at)
 
     def _residuals(self, as_stored: Tensor, label_at: Tensor) -> Tensor:
-        minus_ones = self._minus_ones.get(len(label_at))
-        if minus_ones is None:
-            minus_ones = self.b.new_full((1,), -1.0).expand_as(label_at)
-            self._minus_ones[len(label_at)] = minus_ones
+        rows = label_at.numel()
+        if rows not in self._minus_ones:
+            self._minus_ones[rows] = self.b.new_full((1,), -1.0).expand_as(label_at)
         residual = torch.softmax(as_stored, self.class_axis)
-        residual.view(-1).index_add_(0, label_at, minus_ones)
+        residual.view(-1).index_add_(0, label_at, self._minus_ones[rows])
         return self.by_row(residual)
 
     def label_positions(self, labels: Tensor) -> Tensor:
