@@ -1,6 +1,7 @@
 """Files that say the same thing twice must say the same thing."""
 
 import csv
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -90,6 +91,20 @@ def _pairs(row: dict[str, str]) -> tuple[str, str]:
         " → ".join(f"{float(row[name]):.2f}" for name in pair if row[name]) for pair in whose
     )
     return paper or "-", ours + marks.get(row["verdict"], "")
+
+
+def test_the_cost_that_is_told_is_the_cost_of_the_committed_results():
+    made = json.loads((ROOT / "results/offline/made.json").read_text())
+    hours = {stage["stage"]: stage["cpu_hours"] for stage in made["cost"]}
+    took = made["duration"]
+    told = " ".join((ROOT / "REPRODUCIBILITY.md").read_text().split())
+    assert (
+        f"took {sum(hours.values()):.1f} CPU hours and {took['minutes']:.0f} minutes on "
+        f"{took['cores']} cores"
+    ) in told
+    assert f"training {hours['train']:.1f} CPU hours, features {hours['features']:.2f}" in told
+    assert f"{took['percent_not_computing']:.1f} % of the time of both cores" in told
+    assert f"more than {max(stage['peak_mb'] for stage in made['cost']) / 1000:.1f} GB" in told
 
 
 def test_the_ladders_page_says_what_the_committed_results_say():
