@@ -55,7 +55,7 @@ AXES: dict[str, tuple[list[float], Callable[[str, float], Way], tuple[str, ...]]
 def run(size: Size) -> Section:
     """Every axis for every method; CPU seconds, medians of interleaved rounds."""
     section = Section("growth", "Growth")
-    rounds = 2 if size.name == "bench" else size.rounds
+    rounds = 3 if size.name == "bench" else size.rounds  # one round may be disturbed
     with one_thread():
         for axis, (sizes, make, methods) in AXES.items():
             for method in methods:
