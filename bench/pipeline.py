@@ -21,9 +21,10 @@ from bench.timing import Measure, Times, interleaved, number
 from sharc.config import load_params
 from sharc.workflow.families import build_graph
 from sharc.workflow.told import duration, records
+from sharc.workflow.units import Graph
 
 SUITES = ("demo", "cifar10", "ladder", "offline", "paper")
-COMMITTED = ROOT / "results/offline/made.json"
+TIMED = ("demo", "offline")  # suites with a promise about their time
 # A finished build to read provenance from: this folder, or another copy of the project.
 BUILT = Path(os.environ.get("SHARC_BUILT", ROOT))
 GRAPH = (
@@ -59,7 +60,7 @@ def run(size: Size) -> Section:
     section.measures["seconds_per_job"] = Measure.of(per_job[:1])
     section.measures["cpu_seconds_per_job"] = Measure.of(per_job[1:])
     _overheads(section, nothing, graphs, per_job)
-    _not_computing(section, per_job[1])
+    _durations(section, per_job[1])
     _peaks(section, made)
     return section
 
@@ -113,28 +114,32 @@ def _overheads(
     section.tables.append(table)
 
 
-def _not_computing(section: Section, per_job: float) -> None:
-    """What of the offline suite's build, at hand or else the committed one, was not work."""
-    graph = build_graph(load_params(suite="offline"))
-    with chdir(BUILT):  # units are found from there
-        made = records(graph)
-        # units of one name, such as collect:all, may be those of a suite built later
-        at_hand = [record["suite"] for record in made.values()] == ["offline"] * len(graph.units)
-        found = duration(graph) if at_hand else json.loads(COMMITTED.read_text()).get("duration")
-    units = len(graph.units)
-    jobs = f"its {units} jobs cost {units * per_job / 60:.1f} core minutes beyond their work"
-    if found is None:  # an export from before it was noted
-        section.notes.append(
-            f"Offline suite: what of its time was not computing is unknown; {jobs}."
+def _durations(section: Section, per_job: float) -> None:
+    """How long suites took, in the build at hand or else the committed one, and what was no work."""
+    for suite in TIMED:
+        graph = build_graph(load_params(suite=suite))
+        found, where = _duration(suite, graph)
+        units = len(graph.units)
+        section.measures[f"{suite}_minutes"] = Measure.of([found["minutes"]])
+        section.measures[f"{suite}_percent_not_computing"] = Measure.of(
+            [found["percent_not_computing"]]
         )
-        return
-    where = f"as built in {BUILT.name}" if at_hand else "as built for results/offline (made.json)"
-    section.measures["offline_percent_not_computing"] = Measure.of([found["percent_not_computing"]])
-    section.notes.append(
-        f"Offline suite, {where}: {found['minutes']:.0f} minutes from its first to its last unit "
-        f"on {found['cores']} cores, of which {found['percent_not_computing']:.1f} % was not "
-        f"computing; {jobs}."
-    )
+        section.notes.append(
+            f"Suite {suite}, {where}: {found['minutes']:.1f} minutes from its first to its last "
+            f"unit on {found['cores']} cores, of which {found['percent_not_computing']:.1f} % was "
+            f"not computing; its {units} jobs cost {units * per_job / 60:.1f} core minutes beyond "
+            "their work."
+        )
+
+
+def _duration(suite: str, graph: Graph) -> tuple[dict[str, float], str]:
+    with chdir(BUILT):  # units are found from there
+        made = records(graph).values()
+        # units of one name, such as collect:all, may be those of a suite built later
+        if [record["suite"] for record in made] == [suite] * len(graph.units):
+            return duration(graph), f"as built in {BUILT.name}"
+    committed = f"results/{suite}/made.json"
+    return json.loads((ROOT / committed).read_text())["duration"], f"as {committed} says"
 
 
 def _peaks(section: Section, made: list[dict[str, Any]]) -> None:

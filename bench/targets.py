@@ -81,6 +81,9 @@ TARGETS = [
     _ceiling("450 runs that replay by draws, 2 cores", "450_sampled_runs_minutes", 5, "min", 1),
     _ceiling("540 runs, ER and GEM over the whole memory, 2 cores, without recall",
              "540_runs_minutes", 20, "min", 10),
+    _ceiling("Suite demo, 2 cores, from its first to its last unit", "demo_minutes", 3, "min"),
+    _ceiling("Suite offline, 2 cores, from its first to its last unit", "offline_minutes", 120,
+             "min", 60),
     *(_ceiling(f"Growth with {axis}: largest exponent", f"growth_{axis}", 1.1, "")
       for axis in ("steps", "classes", "buffer", "seeds")),
     Target("BayesPCN write and read against direct, the same ten maps", "bayes_pcn_same_ten", 50),
