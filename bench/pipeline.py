@@ -115,7 +115,7 @@ def _overheads(
 
 
 def _durations(section: Section, per_job: float) -> None:
-    """How long suites took, in the build at hand or else the committed one, and what was no work."""
+    """How long suites took, built at hand or else as committed, and what of it was no work."""
     for suite in TIMED:
         graph = build_graph(load_params(suite=suite))
         found, where = _duration(suite, graph)

@@ -51,6 +51,20 @@ def test_a_parameter_of_one_method_rebuilds_its_runs_and_what_follows(project: P
 
 
 @pytest.mark.parametrize("door", DOORS)
+def test_a_figure_that_the_suite_no_longer_has_does_not_pass_for_one_of_it(
+    project: Project, door: str, tmp_path: Path
+):
+    shown = project.folder / "outputs/figures"
+    assert (shown / "figure1.png").is_file()
+    project.set(suites__demo__figure1=None)
+    assert families(built(project.build(door))) == {"figures", "claims", "report"}
+    assert not list(shown.glob("figure1.*"))
+    project.run("sharc", "export", str(tmp_path / "results"))
+    assert not (tmp_path / "results/figure1.png").exists()
+    assert_at_rest(project)
+
+
+@pytest.mark.parametrize("door", DOORS)
 def test_a_new_seed_trains_that_seed_alone(project: Project, door: str):
     before = project.records()
     project.set(suites__demo__seeds=[0, 1, 2])

@@ -1,6 +1,7 @@
 """How each family calls its stage: paths and plain values in, the list of files out."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,14 +99,15 @@ def _collect(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
 def _tables(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
     from sharc.stages import tables
 
-    tables.build(RESULTS, PAPER, unit.folder, layout=unit.params)
+    tables.build(RESULTS, PAPER, _emptied(unit.folder), layout=unit.params)
     return Made(_files(unit.folder))
 
 
 def _figures(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
     from sharc.stages import figures
 
-    figures.build(RESULTS, PAPER, _figure1_folder(params), unit.folder, layout=unit.params)
+    out = _emptied(unit.folder)
+    figures.build(RESULTS, PAPER, _figure1_folder(params), out, layout=unit.params)
     return Made(_files(unit.folder))
 
 
@@ -165,6 +167,12 @@ RECIPES: dict[str, Recipe] = {
 
 def _figure1_folder(params: Params) -> Path | None:
     return Path("outputs/figure1") / params.chosen.figure1 if params.chosen.figure1 else None
+
+
+def _emptied(folder: Path) -> Path:
+    """A folder whose files are named after the grid: none of an earlier grid may pass for new."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
 
 
 def _files(folder: Path) -> list[Path]:
