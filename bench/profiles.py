@@ -69,7 +69,7 @@ def _by_operator(name: str, pixels: int) -> str:
 def _job(measure: str) -> Callable[[], None] | None:
     """What to profile for a measure's name."""
     if measure == "growth_buffer":
-        return partial(ours, "gem", synthetic(BASE), buffer=2000)
+        return partial(ours, "er_full", synthetic(BASE), buffer=2000)
     if found := re.fullmatch(r"(\w+)_vs_(?:plain|avalanche|framework)(_stacked)?_(\d+)", measure):
         shape = CIFAR10 if found[3] == "10" else CIFAR100
         buffers = BUFFERS if found[2] else (BUFFER,)

@@ -24,9 +24,8 @@ REASONS: dict[str, str] = {
     "sharc_cost_er_full_bayes_pcn_512_5": _MEMORY + ", while dense steps are shared.",
     "features_vs_authors_efficientnet_lite0": "Convolutions with few operations per byte, on both "
     "sides; the authors' saliency passes are counted in a row of their own.",
-    "growth_buffer": "Linear or below by the fit; from 1,000 to 2,000 slots ER and GEM over the "
-    "whole memory grow faster, where the rows of five runs pass from 10 to 20 MB: probably the "
-    "cache.",
+    "growth_buffer": "Linear or below by the fit; from 1,000 to 2,000 slots ER over the whole "
+    "memory grows faster, where the rows of five runs pass from 10 to 20 MB: probably the cache.",
     "features_percent_of_peak_efficientnet_lite0": "Pointwise convolutions with few channels lead "
     "the profile, depthwise ones follow: few operations per byte, too thin for the multipliers.",
     "features_percent_of_peak_resnet18": "The first convolutions, with few channels, and the "
