@@ -40,8 +40,9 @@ REASONS: dict[str, str] = {
     "the products over W (see ER against a framework's step).",
     "540_runs_minutes": "ER and GEM over 5,000 examples at 100 classes, by far the dearest cells "
     "of the table below.",
-    "offline_minutes": "SHARC with BayesPCN is 79 % of its CPU time, and of that ER and GEM, which "
-    "replay the whole memory of up to 5,000 examples at every step, are 59 %.",
+    "offline_minutes": "SHARC with BayesPCN is 79 % of its CPU time (cpu_seconds in "
+    "outputs/provenance), and of that ER and GEM, which replay the whole memory of up to 5,000 "
+    "examples at every step, are 59 %.",
     "bayes_pcn_read_same_ten": "Two maps share a mask, and R Rᵀ is formed for each mask; where "
     "fifty share one the aim is met.",
     "derpp_vs_plain_10": _CALLS + "gathering rows and their logits 21 %, products 20 %, "

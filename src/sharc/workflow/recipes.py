@@ -171,7 +171,7 @@ def _figure1_folder(params: Params) -> Path | None:
 
 def _emptied(folder: Path) -> Path:
     """A folder whose files are named after the grid: none of an earlier grid may pass for new."""
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)  # where that fails, writing does, and says why
     return folder
 
 
