@@ -34,6 +34,10 @@ class Build:
         found = (_JOB.search(_words(pid)) for pid in self._members())
         return {match[1] for match in found if match}
 
+    def tells_dvc(self) -> bool:
+        """Whether its jobs are done and DVC records them."""
+        return any("\0commit\0--force" in _words(pid) for pid in self._members())
+
     def _members(self) -> list[int]:
         pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
         return [pid for pid in pids if _group(pid) == self.process.pid]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from processes import Build
-from project import Project, clone
+from project import Project, built, clone
 
 from sharc.artifacts.files import PARTIAL
 from sharc.workflow.dvc_yaml import outs
@@ -46,6 +46,39 @@ def test_twenty_kills_over_all_stages_leave_no_trace_in_the_results(
     assert "its lock was removed" in output
     assert project.results() == expected
     assert not list(project.folder.rglob(f"{PARTIAL}*"))
+    assert "Nothing to be done" in project.snakemake()
+
+
+def test_a_build_killed_while_dvc_is_told_leaves_the_two_in_agreement(project: Project):
+    for moment in (0.0, 0.8, 1.6):  # seconds; DVC needs about two
+        forget(project, "report")
+        build = Build(project)
+        while build.alive and not build.tells_dvc():
+            time.sleep(0.02)
+        assert build.alive
+        time.sleep(moment)
+        build.kill(jobs=True)
+        assert built(project.snakemake()) == set()
+        assert "up to date" in project.run("dvc", "status")
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.4])
+def test_a_lock_that_dvc_wrote_half_is_written_anew(project: Project, kept: float):
+    lock = project.folder / "dvc.lock"
+    whole = lock.read_text()
+    lock.write_text(whole[: int(kept * len(whole))] + "\n  cut")
+    assert "dvc.lock" in project.run("dvc", "status", code=None)
+    output = project.snakemake()
+    assert "dvc.lock was not whole" in output
+    assert built(output) == set()
+    assert lock.read_text() == whole
+    assert "Nothing to be done" in project.snakemake()
+
+
+def test_a_build_that_dvc_was_never_told_of_is_told_by_the_next(project: Project):
+    (project.folder / "dvc.lock").unlink()
+    assert "report:all: kept" in project.snakemake()
+    assert "up to date" in project.run("dvc", "status")
     assert "Nothing to be done" in project.snakemake()
 
 

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from sharc.config import Params, load_params
 from sharc.errors import UserError
+from sharc.workflow.agreement import agrees
 from sharc.workflow.families import FAMILIES, build_graph
 from sharc.workflow.freshness import show_snakemake
 from sharc.workflow.lock import BuildLock
@@ -54,6 +55,11 @@ class Door:
 
     def _unit(self, family: str, wildcard: str) -> Any:
         return self._by_stamp[str(STAMPS / family / f"{wildcard}.stamp")]
+
+    @property
+    def tells_dvc(self) -> bool:
+        """Whether DVC is to hear of this build: not of its own, nor of another suite than its."""
+        return "DVC_STAGE" not in os.environ and not self._overridden
 
     def record(self) -> None:
         """Tell DVC what was built, unless DVC itself started this build."""
@@ -102,9 +108,13 @@ def _take_stock(door: Door) -> None:
         _require_writable(folder)
     door.lock = BuildLock()  # held until this process ends
     door.lock.forget_dead_builds()
-    for state in show_snakemake(door.graph).values():
+    found = show_snakemake(door.graph).values()
+    for state in found:
         if state.damaged:
             print(f"{state.reason} since it was built: it is built again.", file=sys.stderr)
+    if all(state.current for state in found) and door.tells_dvc and not agrees(door.graph):
+        for unit in door.graph.family("report"):
+            unit.stamp.unlink()  # its job finds all done, and after it DVC is told
 
 
 def _require_writable(folder: Path) -> None:

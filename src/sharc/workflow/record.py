@@ -1,19 +1,19 @@
 """Tell DVC what Snakemake built, so that the two never disagree."""
 
-import subprocess
-from pathlib import Path
-
 from sharc.errors import UserError
 from sharc.workflow import dvc_yaml
+from sharc.workflow.agreement import remember
+from sharc.workflow.dvc import LOCK, has_dvc, run_dvc
 from sharc.workflow.families import FAMILIES
 from sharc.workflow.freshness import states
 from sharc.workflow.settle import settle
+from sharc.workflow.shelf import shelve
 from sharc.workflow.units import Graph
 
 
 def record(graph: Graph) -> None:
     """Commit to DVC every family that is complete and current, and no other."""
-    if not (Path(".dvc").is_dir() and Path(".git").exists()):
+    if not has_dvc():
         print("This folder is no Git repository with DVC in it: nothing was recorded.")
         return
     if not dvc_yaml.in_step():
@@ -26,10 +26,19 @@ def record(graph: Graph) -> None:
     for family in complete:
         settle(graph, family, found)
     if complete:
-        _dvc("commit", "--force", "--quiet", *complete)
+        _commit(complete)
+    if complete == list(FAMILIES):
+        remember(graph)
 
 
-def _dvc(*words: str) -> None:
-    done = subprocess.run(["dvc", *words], capture_output=True, text=True, check=False)
+def _commit(families: list[str]) -> None:
+    # All at once where possible: by name, DVC reads and writes its whole lock for each of them.
+    targets = [str(dvc_yaml.PLACE)] if families == list(FAMILIES) else families
+    words = ("commit", "--force", *targets)
+    done = run_dvc(*words)
+    if done.returncode and f"{LOCK}'" in done.stderr:
+        print(f"{LOCK} was not whole, as after a kill or an unsolved merge: it is written anew.")
+        shelve(LOCK)
+        done = run_dvc(*words)
     if done.returncode:
-        raise UserError(f"`dvc {' '.join(words)}` failed:\n{done.stderr or done.stdout}")
+        raise UserError(f"`dvc {' '.join(words)}` failed:\n{done.stderr}")

@@ -1,0 +1,18 @@
+"""DVC as a command, and the file in which it keeps what it was told."""
+
+import subprocess
+from pathlib import Path
+
+LOCK = Path("dvc.lock")
+
+
+def has_dvc() -> bool:
+    """Whether this folder is one in which DVC can record anything."""
+    return Path(".dvc").is_dir() and Path(".git").exists()
+
+
+def run_dvc(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run DVC; behind another DVC, as a killed build may leave one running, it waits its turn."""
+    return subprocess.run(
+        ["dvc", "--wait-for-lock", *words], capture_output=True, text=True, check=False
+    )
