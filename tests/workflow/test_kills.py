@@ -57,7 +57,7 @@ def test_a_build_killed_while_dvc_is_told_leaves_the_two_in_agreement(project: P
             time.sleep(0.02)
         assert build.alive
         time.sleep(moment)
-        build.kill(jobs=True)
+        build.kill(jobs=moment > 0)  # the first time, DVC itself goes on as an orphan
         assert built(project.snakemake()) == set()
         assert "up to date" in project.run("dvc", "status")
 

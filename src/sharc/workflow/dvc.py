@@ -12,7 +12,5 @@ def has_dvc() -> bool:
 
 
 def run_dvc(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run DVC; behind another DVC, as a killed build may leave one running, it waits its turn."""
-    return subprocess.run(
-        ["dvc", "--wait-for-lock", *words], capture_output=True, text=True, check=False
-    )
+    """Run DVC and keep what it says."""
+    return subprocess.run(["dvc", *words], capture_output=True, text=True, check=False)

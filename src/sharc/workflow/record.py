@@ -34,7 +34,9 @@ def record(graph: Graph) -> None:
 def _commit(families: list[str]) -> None:
     # All at once where possible: by name, DVC reads and writes its whole lock for each of them.
     targets = [str(dvc_yaml.PLACE)] if families == list(FAMILIES) else families
-    words = ("commit", "--force", *targets)
+    # Another DVC may be at work, a push or what a killed build left behind: wait for its end.
+    words = ("--wait-for-lock", "commit", "--force", *targets)
+    print("Telling DVC what was built.", flush=True)
     done = run_dvc(*words)
     if done.returncode and f"{LOCK}'" in done.stderr:
         print(f"{LOCK} was not whole, as after a kill or an unsolved merge: it is written anew.")
