@@ -23,3 +23,11 @@ def test_time_that_no_unit_uses_is_not_computing(monkeypatch: pytest.MonkeyPatch
     assert told.duration(Graph([])) == {
         "minutes": 2.0, "cores": 2, "percent_not_computing": 37.5,
     }  # fmt: skip
+
+
+def test_the_data_behind_a_number_are_told_by_size_and_digest_per_split() -> None:
+    splits = {"train": {"items": 4, "per_class": [2, 2], "digest": "fe"}}
+    meta = {"dataset": "toy", "classes": ["a", "b"], "side": 8, "mean": [0.5], "splits": splits}
+    assert told.data_facts(meta) == {
+        "classes": 2, "side": 8, "train": {"images": 4, "digest": "fe"},
+    }  # fmt: skip

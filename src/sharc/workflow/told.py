@@ -50,11 +50,20 @@ def provenance(graph: Graph, params: Params) -> dict[str, Any]:
         "processor": last.get("processor", ""),
         "device": last.get("device", ""),
         "data": {
-            unit.name: _text(read_json(unit.folder / "meta.json"))
+            unit.name: data_facts(read_json(unit.folder / "meta.json"))
             for unit in graph.family("download")
             if (unit.folder / "meta.json").is_file()
         },
     }
+
+
+def data_facts(meta: dict[str, Any]) -> dict[str, Any]:
+    """What a reader of a number wants to know of the images behind it."""
+    counts = {
+        split: {"images": facts["items"], "digest": facts["digest"]}
+        for split, facts in meta["splits"].items()
+    }
+    return {"classes": len(meta["classes"]), "side": meta["side"]} | counts
 
 
 def costs(graph: Graph) -> list[dict[str, Any]]:
@@ -99,7 +108,3 @@ def lasted(units: Sequence[tuple[float, float]]) -> float:
         until = max(until, start + length)
         total += until - reached
     return total
-
-
-def _text(facts: dict[str, Any]) -> dict[str, str]:
-    return {key: str(value) for key, value in facts.items() if not isinstance(value, list)}
