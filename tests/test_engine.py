@@ -73,6 +73,19 @@ def test_a_test_row_gets_the_same_logits_however_many_runs_see_it(
                 assert torch.equal(alone.logits_of_same(x), stacked[part])
 
 
+@pytest.mark.parametrize("shape", [(9, 7, 10), (9, 37, 5), (33, 7, 20), (10, 37, 10)])
+def test_a_product_is_the_same_bits_wherever_its_rows_lie(shape: tuple[int, int, int]) -> None:
+    n_classes, n_features, n_rows = shape
+    torch.manual_seed(0)
+    weight, x = torch.randn(9, n_classes, n_features), torch.rand(9, n_rows, n_features)
+    with one_thread():
+        together = torch.bmm(weight, x.mT)
+        for run in range(9):  # a copy begins at a multiple of 64 bytes, a run in a stack does not
+            part = slice(run, run + 1)
+            alone = torch.bmm(weight[part].clone(), x[part].clone().mT)
+            assert torch.equal(alone, together[part])
+
+
 def test_the_initial_head_lies_within_pytorchs_bounds_and_fills_them() -> None:
     head = Head.initial([generator(0, "init")], 400, 50, torch.zeros(()))
     bound = 400**-0.5

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sharc.errors import UserError
 from sharc.plots import canvas, held, memories, theta
 from sharc.plots.canvas import Drawing, Omitted
 from sharc.plots.motivation import channels_last
+from sharc.results import labels
 from sharc.results.frames import Results
 from sharc.results.layout import Layout
 from sharc.stages import collect, figures
@@ -119,6 +121,22 @@ def test_sgd_stands_in_every_task_il_panel(module):
     assert panels
     for panel in panels:
         assert any(line.get_color() == canvas.COLOURS["sgd"] for line in panel.get_lines())
+
+
+def test_pooled_storage_stands_beside_the_memories_though_it_masks_nothing():
+    published = Results(Path(__file__).parents[1] / "results" / "demo")
+    with canvas.styled():
+        (drawing,) = memories.draw(published, Layout.of(fake_runs.LAYOUT))
+    assert isinstance(drawing, Drawing)
+    for panel, scenario, method in zip(
+        drawing.figure.axes, ("class_il", "task_il"), ("gem", "er"), strict=True
+    ):
+        rows = [label.get_text() for label in panel.get_yticklabels()]
+        assert sorted(rows) == sorted(labels.MEMORIES.values())
+        cell = f"method == '{method}' and scenario == '{scenario}' and variant == 'pooled-t0'"
+        (expected,) = published.summary.query(cell)["acc_mean"]
+        shown = [line.get_xdata()[0] for line in panel.get_lines()]
+        assert expected in shown
 
 
 def test_a_suite_without_a_sweep_omits_the_figure_with_its_reason():

@@ -92,9 +92,10 @@ class Head:
 
         Few classes make thin products, hence one product for all runs. Few rows of W are filled
         up to MIN_ROWS, a lone x is doubled, and features are added up DEPTH at a time: otherwise
-        the order of a sum would depend on how many runs there are.
+        the order of a sum would depend on how many runs there are. In double precision it does
+        so still, on some processors, and every run has a product of its own.
         """
-        if not self.class_major:
+        if not self.class_major or self.stored.dtype == torch.float64:
             return self.logits(x.expand(self.n_runs, -1, -1))
         n, rows = len(x), self.n_runs * self.n_classes
         fill = (0, 0, 0, max(0, MIN_ROWS - rows))

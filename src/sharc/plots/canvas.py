@@ -27,10 +27,11 @@ MARKERS = {
 MEMORY_COLOURS = {
     "bayes_pcn": "#0072B2", "modern_hopfield": "#D55E00", "hopfield": "#E69F00",
     "pcn": "#009E73", "none": "#555555", "mean": "#56B4E9", "oracle": "#000000",
+    "pooled": "#CC79A7",
 }  # fmt: skip
 MEMORY_MARKERS = {
     "bayes_pcn": "o", "modern_hopfield": "s", "hopfield": "^", "pcn": "v",
-    "none": "x", "mean": "D", "oracle": "*",
+    "none": "x", "mean": "D", "oracle": "*", "pooled": "P",
 }  # fmt: skip
 BASE_LINE, PLUS_LINE = ":", "-"
 

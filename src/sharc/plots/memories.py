@@ -24,24 +24,34 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     figure, axes = panels(1, len(found), (3.6, 0.9 + 0.3 * tallest))
     for ((scenario, method), group), place in zip(found, axes.flat, strict=True):
         _panel(place, results.summary, group, scenario, method)
+        place.set_title(
+            f"{labels.method(method)}{labels.PLUS}, {labels.scenario(scenario)}, "
+            f"θ = {layout.theta[scenario]:g}"
+        )
     datasets = sorted({labels.dataset(group["dataset"].iloc[0]) for _, group in found})
     buffers = sorted({int(group["buffer"].iloc[0]) for _, group in found})
     caption = (
         f"Average accuracy with different associative memories, {', '.join(datasets)}, buffer "
         f"{', '.join(map(str, buffers))}. Bars: interval over seeds. Dotted: the same method "
         "storing whole maps; dashed: SGD without any buffer. “none” leaves dropped channels at "
-        "zero, “oracle” recalls perfectly: between them lies all that a memory can add."
+        "zero, “oracle” recalls perfectly: between them lies all that a memory can add. “pooled "
+        "storage” masks nothing: it spends as many numbers on pooled vectors, all that the head "
+        "ever sees of a map, and needs no memory."
     )
     yield Drawing(NAME, TITLE, caption, figure)
 
 
 def _groups(results: Results, layout: Layout, scenario: str, method: str) -> Iterator[pd.DataFrame]:
-    """Cells that differ only in their memory, at the scenario's theta; one data set each."""
+    """Cells that differ only in their memory, at the scenario's theta; one data set each.
+
+    Pooled storage masks nothing, so its only theta is 0.
+    """
     frame = results.summary
     theta = layout.theta[scenario]
     frame = frame[(frame["scenario"] == scenario) & (frame["method"] == method) & (frame["n"] > 0)]
-    plain = frame["variant"] == frame["memory"].map(lambda name: f"{name}-t{theta:g}")
-    for _, group in frame[plain].groupby(["dataset", "backbone", "buffer"], sort=False):
+    asked = frame["memory"].map(lambda name: labels.variant(name, 0 if name == "pooled" else theta))
+    alike = frame[frame["variant"] == asked]
+    for _, group in alike.groupby(["dataset", "backbone", "buffer"], sort=False):
         if group["memory"].nunique() > 1:
             yield group.sort_values("acc_mean")
 
@@ -70,9 +80,6 @@ def _panel(
             colour = COLOURS["sgd"] if name == "SGD" else COLOURS.get(method, "#333333")
             axes.axvline(value, ls=line, color=colour, label=f"{name} {value:.1f}")
     axes.set_yticks(range(len(group)), [labels.memory(name) for name in group["memory"]])
-    axes.set_title(
-        f"{labels.method(method)}{labels.PLUS}, {labels.scenario(scenario)}, θ = {first['theta']:g}"
-    )
     axes.set_xlabel("ACC (%)")
     axes.margins(y=0.15)
     if axes.get_legend_handles_labels()[0]:
