@@ -7,13 +7,10 @@ import sys
 from functools import partial
 from typing import Any
 
-import torch
-
 from bench.avalanche import ROOT
-from bench.memory import Direct, error, masks, relu_maps
 from bench.section import Section, Size, Table
 from bench.streams import CIFAR10, OFFLINE, synthetic
-from bench.timing import Measure, Way, cpu_seconds, interleaved, number, ratio
+from bench.timing import Measure, Way, interleaved, number, ratio
 from bench.training import OPTIONS, ours
 from sharc.buffers.associative import AssociativeBuffer
 from sharc.engine.device import one_thread
@@ -49,8 +46,6 @@ def run(size: Size) -> Section:
     measured = [_in_a_process(size.name == "small") for _ in range(rounds)]
     _bayes_pcn(section, [lines[0] for lines in measured])
     _hopfield(section, [lines[1:] for lines in measured])
-    if size.name == "full":
-        _direct_on_all(section, measured[0][0]["ours"])
     if size.name != "small":
         with one_thread():
             _within_training(section, rounds)
@@ -93,23 +88,6 @@ def _bayes_pcn(section: Section, found: list[dict[str, Any]]) -> None:
         "bayes_pcn_peak_gb": [one["peak_gb"] for one in found],
     }
     section.measures |= {name: Measure.of(values) for name, values in measures.items()}
-
-
-def _direct_on_all(section: Section, ours_all: dict[str, Any]) -> None:
-    """The direct way on as many maps as ours, ten at a time: about 20 minutes."""
-    count = int(ours_all["maps"])
-    x, kept, direct = relu_maps(count), masks(count, 20), Direct()
-    before = cpu_seconds()
-    with torch.no_grad(), one_thread():
-        for maps in x.split(10):
-            direct.write(maps)
-        pairs = zip(x.split(10), kept.split(10), strict=True)
-        found = torch.cat([direct.read(maps, mask) for maps, mask in pairs])
-    spent = cpu_seconds() - before
-    gain = spent / (ours_all["write_s"] + ours_all["read_s"])
-    section.measures["bayes_pcn_all"] = Measure.of([gain])
-    share = ours_all["mse"] / error(found, x, kept)
-    section.measures["bayes_pcn_all_error_share"] = Measure.of([share])
 
 
 def _hopfield(section: Section, found: list[list[dict[str, Any]]]) -> None:
