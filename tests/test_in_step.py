@@ -68,6 +68,35 @@ def test_the_readme_shows_the_committed_results():
     assert summary in " ".join(readme.split()), summary
 
 
+def test_the_controls_that_the_readme_tells_of_are_those_of_the_committed_results():
+    lines = (ROOT / "results/offline/summary.csv").read_text().splitlines()
+    rows = {
+        (row["method"], row["scenario"], row["variant"]): row
+        for row in csv.DictReader(lines)
+        if (row["dataset"], row["buffer"]) == ("cifar100", "200")
+    }
+
+    def acc(method: str, scenario: str, variant: str) -> str:
+        return f"{float(rows[method, scenario, variant]['acc_mean']):.1f}"
+
+    zeros, recalled = (acc("er", "task_il", f"{name}-t0.8") for name in ("none", "bayes_pcn"))
+    pooled, plus = (
+        [acc(method, "class_il", variant) for method in ("er", "gem")]
+        for variant in ("pooled-t0", "bayes_pcn-t0.5")
+    )
+    held = [
+        float(rows["er", "class_il", variant]["total_bytes"])
+        for variant in ("bayes_pcn-t0.5", "pooled-t0")
+    ]
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    for told in (
+        f"as good for ER in Task-IL ({zeros} against {recalled})",
+        f"reaches {pooled[0]} (ER) and {pooled[1]} (GEM) in Class-IL where SHARC reaches "
+        f"{plus[0]} and {plus[1]} and holds {held[0] / held[1]:.1f} times the bytes",
+    ):
+        assert told in readme, told
+
+
 def readme_table() -> str:
     """ACC at buffer 200 without and with SHARC, the paper's beside ours, as committed."""
     lines = (ROOT / "results/offline/comparison.csv").read_text().splitlines()

@@ -34,9 +34,9 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
         f"Average accuracy with different associative memories, {', '.join(datasets)}, buffer "
         f"{', '.join(map(str, buffers))}. Bars: interval over seeds. Dotted: the same method "
         "storing whole maps; dashed: SGD without any buffer. “none” leaves dropped channels at "
-        "zero, “oracle” recalls perfectly: between them lies all that a memory can add. “pooled "
-        "storage” masks nothing: it spends as many numbers on pooled vectors, all that the head "
-        "ever sees of a map, and needs no memory."
+        "zero, “oracle” recalls perfectly, which need not be best: what is recalled is also what "
+        "is trained on. “pooled storage” masks nothing: it spends as many numbers on pooled "
+        "vectors, all that the head ever sees of a map, and needs no memory."
     )
     yield Drawing(NAME, TITLE, caption, figure)
 

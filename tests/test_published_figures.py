@@ -1,0 +1,36 @@
+"""The committed figures that rest on summary.csv alone are what this code draws from it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sharc.config import load_params
+from sharc.plots import canvas, held, memories, theta
+from sharc.plots.canvas import Drawing
+from sharc.results.frames import Results
+from sharc.results.layout import Layout
+from sharc.workflow.families import build_graph
+
+RESULTS = Path(__file__).parents[1] / "results"
+
+
+@pytest.mark.parametrize("suite", ["demo", "cifar10", "offline"])
+def test_a_committed_figure_shows_the_committed_numbers(suite: str, tmp_path: Path) -> None:
+    [unit] = build_graph(load_params(suite=suite)).family("figures")
+    layout, published = Layout.of(unit.params), Results(RESULTS / suite)
+    with canvas.styled():
+        drawn = [d for module in (held, memories, theta) for d in module.draw(published, layout)]
+        for drawing in drawn:
+            path = RESULTS / suite / f"{drawing.name}.png"
+            assert path.is_file() == isinstance(drawing, Drawing)
+            if isinstance(drawing, Drawing):
+                canvas.save(drawing, tmp_path)
+                assert _apart(tmp_path / path.name, path) < 0.5, path
+
+
+def _apart(one: Path, other: Path) -> float:
+    """Mean difference of the pixels, of 255."""
+    pixels = [np.asarray(Image.open(path).convert("RGB"), dtype=float) for path in (one, other)]
+    return 255.0 if pixels[0].shape != pixels[1].shape else float(abs(pixels[0] - pixels[1]).mean())
