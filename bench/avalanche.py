@@ -1,23 +1,18 @@
 """Avalanche in a process of its own, because it may need other versions than we do.
 
-The variable SHARC_AVALANCHE_PYTHON names a Python that has `avalanche-lib`; without it this
-Python is tried.  As a program it is that process: it answers each line `method classes share` on
-its input by the CPU seconds that one run took.
+It has packages of its own and shares torch with us. As a program it is that process: it answers
+each line `method classes share` on its input by the CPU seconds that one run took.
 """
 
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 
+from bench.machine import EXTRAS, ROOT, environment
 from bench.timing import Spent
 
-ROOT = Path(__file__).parents[1]
 ABSENT = (
-    "Avalanche was not measured: no Python with `avalanche-lib` was found. Install it with "
-    "`pip install avalanche-lib==0.6.0` into a virtual environment of its own that also has torch "
-    "and set SHARC_AVALANCHE_PYTHON to that environment's python."
+    f"Avalanche was not measured: {EXTRAS.relative_to(ROOT)} lacks it; `make bench` installs it."
 )
 
 
@@ -28,13 +23,11 @@ class Avalanche:
         self.version: str | None = None
         if not wanted:
             return
-        python = os.environ.get("SHARC_AVALANCHE_PYTHON", sys.executable)
-        path = os.pathsep.join([str(ROOT), str(ROOT / "src")])
         try:
             self._process = subprocess.Popen(
-                [python, "-W", "ignore", "-m", "bench.avalanche"],
+                [EXTRAS / "python", "-W", "ignore", "-m", "bench.avalanche"],
                 cwd=ROOT,
-                env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+                env=environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -76,7 +69,7 @@ def serve() -> None:
 
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    print("bench:", version("avalanche-lib"), flush=True)
+    print(f"bench: {version('avalanche-lib')} with torch {version('torch')}", flush=True)
     streams = {}
     for line in sys.stdin:
         method, classes, share = line.split()

@@ -4,21 +4,21 @@ import statistics
 from collections.abc import Callable
 from functools import partial
 
-from bench.recall import sharc
+from bench.recall import SHOWN, sharc
 from bench.section import Curve, Section, Size, Table
 from bench.streams import Shape, synthetic
 from bench.timing import Measure, Way, exponent, interleaved
-from bench.training import ours
+from bench.training import LABELS, ours
 from sharc.engine.device import one_thread
 
 BASE = Shape(train=10_000, test=2_000)
 THETA = Shape(train=2_000, test=500, features=256, side=4)
-NAMES = {"er": "ER, 10 replayed", "er_full": "ER, whole memory", "gem": "GEM"}
-Case = tuple[str, list[float], Callable[[str, float], Way]]
+LONGEST = Shape(train=40_000, test=2_000)
 
 
 def _steps(method: str, n: float) -> Way:
-    return partial(ours, method, synthetic(Shape(train=int(n) * 10, test=2_000)))
+    # all rows exist in every case, so that only the number of steps grows
+    return partial(ours, method, synthetic(LONGEST, n * 10 / LONGEST.train))
 
 
 def _classes(method: str, n: float) -> Way:
@@ -55,13 +55,12 @@ AXES: dict[str, tuple[list[float], Callable[[str, float], Way], tuple[str, ...]]
 def run(size: Size) -> Section:
     """Every axis for every method; CPU seconds, medians of interleaved rounds."""
     section = Section("growth", "Growth")
-    rounds = 3 if size.name == "bench" else size.rounds  # one round may be disturbed
     with one_thread():
         for axis, (sizes, make, methods) in AXES.items():
             for method in methods:
-                label = NAMES.get(method, f"ER with {method}, θ grows")
+                label = LABELS.get(method) or f"ER with {SHOWN[method]}, θ grows"
                 ways = {str(n): make(method, n) for n in sizes}
-                times = interleaved(ways, rounds, warm_up=False)
+                times = interleaved(ways, size.rounds, warm_up=False)
                 costs = [statistics.median(times[str(n)].cpu) for n in sizes]
                 slope = exponent(sizes, costs)
                 section.curves.append(Curve(axis, label, sizes, costs, slope))

@@ -15,7 +15,7 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-from bench.avalanche import ROOT
+from bench.machine import ROOT, environment
 from bench.section import Section, Size, Table
 from bench.timing import Measure, Times, interleaved, number
 from sharc.config import load_params
@@ -90,7 +90,7 @@ def _graph(suite: str) -> tuple[int, float]:
     """Units of one of the project's own suites, and CPU seconds to build its graph."""
     done = subprocess.run(
         [sys.executable, "-c", GRAPH, suite],
-        cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        cwd=ROOT, env=environment(),
         stdout=subprocess.PIPE, text=True, check=True,
     )  # fmt: skip
     units, seconds = done.stdout.split()

@@ -1,83 +1,112 @@
-"""Where our own time goes, for whatever did not reach its target: cProfile, by function."""
+"""Where our own time goes, for whatever did not reach its target or its aim: py-spy, by line."""
 
-import cProfile
-import io
-import pstats
 import re
+import subprocess
+import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from bench.features import profiled_network
-from bench.growth import BASE
-from bench.recall import THETA, sharc
-from bench.streams import CIFAR10, CIFAR100, OFFLINE, synthetic
-from bench.training import BUFFER, BUFFERS, SEEDS, ours
-from sharc.engine.device import one_thread
+from bench.machine import EXTRAS, ROOT, environment
 
-SHOWN = 14
-
-
-def write(measures: Sequence[str], folder: Path) -> list[Path]:
-    """One text file per missed measure that training decides."""
-    made: list[Path] = []
-    jobs = {name: job for name in measures if (job := _job(name))}
-    for name, work in jobs.items():
-        made.append(_save(folder / f"{name}.txt", _by_function(work)))
-    for name in measures:
-        if name.startswith("features_") and "efficientnet" in name:
-            made.append(_save(folder / f"{name}.txt", _by_operator("efficientnet_lite0", 128)))
-        elif name.startswith("features_"):
-            made.append(_save(folder / f"{name}.txt", _by_operator("resnet18", 224)))
-    return made
+SPY = EXTRAS / "py-spy"
+ABSENT = f"no profile: {SPY.relative_to(ROOT)} is missing; `make bench` installs it"
+RATE, SHOWN, LEADING = 400, 16, 4
+# Which work shows where a measure's time goes; several measures may share one.
+WORK_OF = {
+    r"(\w+)_vs_plain_stacked_(\d+)": r"training \1 \2 15",
+    r"(\w+)_vs_plain_(\d+)": r"training \1 \2 5",
+    r"(\w+)_vs_(?:avalanche|framework)_stacked_(\d+)": r"steps \1 \2 15",
+    r"(\w+)_vs_(?:avalanche|framework)_(\d+)": r"steps \1 \2 5",
+    r"sharc_cost_(er|er_full)_(modern_hopfield|bayes_pcn)_(\d+)_(\d+)": r"sharc \1 \2 \3 \4",
+    r"growth_(\w+)": r"growth \1",
+    r"450_sampled_runs_minutes": "draws",
+    r"(?:300_dense|540)_runs_minutes": "whole",
+    r"offline_minutes": "offline",
+    r"bayes_pcn_\w*same_ten": "recall 10",
+    r"bayes_pcn_(?:\w*per_map|all\w*|peak_gb)": "recall 1000",
+    r"features_\w+?_(efficientnet_lite0|resnet18)": r"features \1",
+}
 
 
-def _save(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [line.rstrip() for line in text.strip().splitlines()]
-    path.write_text("\n".join(lines) + "\n")
-    return path
+@dataclass(frozen=True)
+class Profile:
+    """A file of lines by their share of the time, and the functions that lead it."""
+
+    path: Path
+    leading: str
 
 
-def _by_function(work: Callable[[], None]) -> str:
-    profiler = cProfile.Profile(time.process_time)
-    with one_thread():
-        profiler.runcall(work)
-    text = io.StringIO()
-    pstats.Stats(profiler, stream=text).strip_dirs().sort_stats("tottime").print_stats(SHOWN)
-    return text.getvalue()
-
-
-def _by_operator(name: str, pixels: int) -> str:
-    """ONNX Runtime's own profile of the network, added up by operator and its weights' shape."""
-    with tempfile.TemporaryDirectory() as folder:
-        events = profiled_network(name, pixels, Path(folder))
-    spent: dict[str, float] = {}
-    for event in events:
-        if event.get("cat") == "Node" and event["name"].endswith("kernel_time"):
-            shapes = [str(*shape.values()) for shape in event["args"]["input_type_shape"][1:2]]
-            what = f"{event['args']['op_name']} {' '.join(shapes)}"
-            spent[what] = spent.get(what, 0.0) + event["dur"]
-    whole = sum(spent.values())
-    rows = sorted(spent.items(), key=lambda row: -row[1])[:SHOWN]
-    lines = [f"{100 * took / whole:5.1f} %  {what}" for what, took in rows]
-    return "\n".join([f"{name} at {pixels} px, share of ONNX Runtime's time", *lines])
-
-
-def _job(measure: str) -> Callable[[], None] | None:
-    """What to profile for a measure's name."""
-    if measure == "growth_buffer":
-        return partial(ours, "er_full", synthetic(BASE), buffer=2000)
-    if found := re.fullmatch(r"(\w+)_vs_(?:plain|avalanche|framework)(_stacked)?_(\d+)", measure):
-        shape = CIFAR10 if found[3] == "10" else CIFAR100
-        buffers = BUFFERS if found[2] else (BUFFER,)
-        return partial(ours, found[1], synthetic(shape, 0.2), SEEDS, *buffers)
-    if found := re.fullmatch(
-        r"sharc_cost_(er|er_full)_(modern_hopfield|bayes_pcn)_(\d+)_(\d+)", measure
-    ):
-        shape = OFFLINE if found[3] == "1280" else CIFAR10
-        stream = synthetic(shape, maps=True)
-        return partial(sharc, found[1], stream, found[2], THETA, seeds=int(found[4]))
+def work_of(measure: str) -> str | None:
+    """What to profile for a measure."""
+    for pattern, work in WORK_OF.items():
+        if found := re.fullmatch(pattern, measure):
+            return found.expand(work)
     return None
+
+
+def write(measures: Sequence[str], folder: Path, anew: bool) -> dict[str, Profile]:
+    """A profile for each measure that has one; what is there already is kept unless `anew`."""
+    wanted = {measure: work for measure in measures if (work := work_of(measure))}
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {work: folder / f"{work.replace(' ', '_')}.txt" for work in wanted.values()}
+    missing = {work: path for work, path in paths.items() if anew or not path.is_file()}
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda one: one[1].write_text(_text(one[0])), missing.items()))
+    return {measure: read(paths[work]) for measure, work in wanted.items()}
+
+
+def read(path: Path) -> Profile:
+    """The second line of a profile names its leading functions."""
+    return Profile(path, path.read_text().splitlines()[1])
+
+
+def _text(work: str) -> str:
+    if work.startswith("features "):
+        from bench.operators import by_operator
+
+        return by_operator(work.partition(" ")[2])
+    if not SPY.is_file():
+        return f"{work}\n{ABSENT}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        raw = Path(folder) / "raw.txt"
+        command = [str(SPY), "record", "--format", "raw", "--rate", str(RATE), "--output", str(raw)]
+        done = subprocess.run(
+            [*command, "--", sys.executable, "-m", "bench.work", *work.split()],
+            cwd=ROOT, env=environment(), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            return f"{work}\nno profile: py-spy ended with {done.stderr.strip()[-200:]!r}\n"
+        return by_line(work, raw.read_text())
+
+
+def by_line(work: str, raw: str) -> str:
+    """Samples by our own line: time inside torch counts for the line that called it."""
+    lines_of: Counter[tuple[str, str, int]] = Counter()
+    for stack in raw.splitlines():
+        frames, _, count = stack.rpartition(" ")
+        below = frames.partition("measured (")[2]
+        found = re.findall(r"([^;]+?) \(((?:sharc|bench)/[\w/]+\.py):(\d+)\)", below)
+        if found:
+            function, file, line = found[-1]
+            lines_of[function, file, int(line)] += int(count)
+    whole = sum(lines_of.values())
+    if not whole:
+        return f"{work}\nno profile: py-spy took no sample of it\n"
+    functions: Counter[str] = Counter()
+    for (function, _, _), samples in lines_of.items():
+        functions[function] += samples
+    leading = ", ".join(f"`{f}` {100 * n / whole:.0f} %" for f, n in functions.most_common(LEADING))
+    lines = [
+        f"{100 * count / whole:5.1f} %  {file}:{line} {function}\n         {_source(file, line)}"
+        for (function, file, line), count in lines_of.most_common(SHOWN)
+    ]
+    return "\n".join([f"{work}: {whole:,} samples by py-spy", leading, "", *lines, ""])
+
+
+def _source(file: str, line: int) -> str:
+    path = ROOT / file if file.startswith("bench/") else ROOT / "src" / file
+    return path.read_text().splitlines()[line - 1].strip()

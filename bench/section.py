@@ -19,7 +19,7 @@ class Size:
 
 SIZES = {
     "small": Size("small", 3, {10: 0.1}, 0.0),
-    "bench": Size("bench", 3, {10: 0.5, 100: 0.2}, 0.05),
+    "bench": Size("bench", 3, {10: 0.25, 100: 0.2}, 0.05),
     "full": Size("full", 5, {10: 1.0, 100: 1.0}, 1.0),
 }
 
@@ -69,7 +69,8 @@ class Section:
     measures: dict[str, Measure] = field(default_factory=dict)
     curves: list[Curve] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    bars: dict[str, Measure] = field(default_factory=dict)  # drawn as one bar chart
+    bars: dict[str, Measure] = field(default_factory=dict)  # drawn as one chart
+    about: dict[str, str] = field(default_factory=dict)  # when, where and of what it was measured
 
     def json(self) -> dict[str, Any]:
         """Everything, for outputs/bench."""
@@ -81,6 +82,7 @@ class Section:
             "curves": [vars(curve) for curve in self.curves],
             "notes": self.notes,
             "bars": {name: m.json() for name, m in self.bars.items()},
+            "about": self.about,
         }
 
     @classmethod
@@ -94,4 +96,5 @@ class Section:
             [Curve(**curve) for curve in content["curves"]],
             list(content["notes"]),
             {name: Measure.parse(m) for name, m in content["bars"].items()},
+            dict(content["about"]),
         )

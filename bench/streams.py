@@ -1,5 +1,6 @@
 """Synthetic features in the shapes of the paper's data sets, so that a benchmark needs no data."""
 
+import time
 from dataclasses import dataclass, replace
 
 import torch
@@ -25,22 +26,28 @@ class Shape:
 CIFAR10 = Shape()
 CIFAR100 = Shape(classes=100, tasks=20)
 OFFLINE = Shape(features=1280, side=4)  # EfficientNet-Lite0 at 128 pixels
+OFFLINE100 = Shape(classes=100, tasks=20, features=1280, side=4)
 
 
 class SyntheticMaps:
-    """Maps [n, H, W, K] made when read: 50,000 of them would fill 2.5 GB."""
+    """Maps [n, H, W, K] made when read: 50,000 of them would fill 2.5 GB.
+
+    What that takes is added up in `seconds`: a cache would be read a hundred times as fast.
+    """
 
     def __init__(self, pooled: Tensor, side: int) -> None:
         source = torch.Generator().manual_seed(1)
-        self.pooled, self.side = pooled, side
+        self.pooled, self.side, self.seconds = pooled, side, 0.0
         patterns = torch.randn(PATTERNS, side * side, pooled.shape[1], generator=source)
         self.patterns = (patterns - patterns.mean(dim=1, keepdim=True)) / PATTERNS**0.5
         self.mixture = torch.randn(len(pooled), PATTERNS, generator=source)
 
     def rows(self, index: Tensor) -> Tensor:
         """The pooled features, varied over positions by a mixture of fixed patterns."""
+        start = time.process_time()
         varied = 1 + 0.5 * torch.einsum("np,psk->nsk", self.mixture[index], self.patterns)
         maps = self.pooled[index].unsqueeze(1) * varied
+        self.seconds += time.process_time() - start
         return maps.view(len(index), self.side, self.side, -1)
 
 

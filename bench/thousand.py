@@ -39,7 +39,12 @@ def run(size: Size) -> Section:
 def direct(x: Any, kept: Any) -> tuple[float, float, float]:
     """CPU seconds of write and read, ten maps at a time, and the recall error."""
     memory = Direct()
-    write, _ = timed(lambda: [memory.write(maps) for maps in x.split(BATCH)])
+
+    def write_all() -> None:
+        for maps in x.split(BATCH):
+            memory.write(maps)
+
+    write, _ = timed(write_all)
     pairs = list(zip(x.split(BATCH), kept.split(BATCH), strict=True))
     read, found = timed(lambda: torch.cat([memory.read(maps, mask) for maps, mask in pairs]))
     return write, read, error(found, x, kept)

@@ -34,8 +34,8 @@ class Measure:
         return Measure(self.median * by, self.low * by, self.high * by, self.n)
 
     def json(self) -> dict[str, float | int]:
-        """Rounded to four digits: more would be noise."""
-        numbers = {name: float(f"{value:.4g}") for name, value in vars(self).items()}
+        """Rounded to six digits, three more than are shown."""
+        numbers = {name: float(f"{value:.6g}") for name, value in vars(self).items()}
         return numbers | {"n": self.n}
 
     @classmethod

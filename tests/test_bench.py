@@ -1,6 +1,8 @@
 """The benchmark's own arithmetic, and a guard: no ratio may fall to half of the committed one."""
 
+import importlib
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -9,10 +11,16 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmark is no installed package
 
+from bench import profiles  # noqa: E402
+from bench.__main__ import PARTS  # noqa: E402
+from bench.page import fallen  # noqa: E402
+from bench.profiles import work_of  # noqa: E402
+from bench.reasons import REASONS  # noqa: E402
 from bench.section import SIZES, Section, Table  # noqa: E402
 from bench.streams import CIFAR10, CIFAR100, Shape, steps, synthetic  # noqa: E402
 from bench.targets import TARGETS, Target, missed  # noqa: E402
 from bench.timing import Measure, Spent, Times, exponent, interleaved, number, ratio  # noqa: E402
+from bench.work import WORK  # noqa: E402
 
 
 def test_a_ratio_is_the_median_over_rounds_of_the_ratio_within_a_round() -> None:
@@ -55,17 +63,65 @@ def test_a_target_is_met_at_its_bound_and_a_ceiling_from_below() -> None:
     assert "not met" in ceiling.reached(5, Measure.of([5.1]))
 
 
-def test_only_measured_targets_can_be_missed() -> None:
+def test_only_measured_targets_can_be_missed_and_an_aim_counts() -> None:
     assert missed({}) == []
     assert missed({"er_vs_plain_10": Measure.of([14.9])}) == ["er_vs_plain_10"]
+    assert missed({"er_vs_plain_10": Measure.of([39.9])}) == ["er_vs_plain_10"]
+    assert missed({"er_vs_plain_10": Measure.of([40])}) == []
     assert len({target.measure for target in TARGETS}) == len(TARGETS)
 
 
-def test_every_target_that_the_published_page_missed_says_where_the_time_goes() -> None:
+def test_the_published_page_has_every_target_and_a_profile_of_what_fell_short() -> None:
     page = (ROOT / "docs/benchmarks.md").read_text()
-    rows = [line for line in page.splitlines() if line.startswith("|") and "**not met**" in line]
-    silent = [row for row in rows if not row.rstrip(" |").endswith(".")]
-    assert rows and not silent, silent
+    shown = page[page.index("### Targets") : page.index("## Feature extraction")]
+    rows = [line.strip("| ").split(" | ") for line in shown.splitlines() if line.startswith("| ")]
+    assert [row[0] for row in rows[1:]] == [target.what for target in TARGETS]
+    for row in rows[1:]:
+        if "**not met**" in row:
+            [profile] = re.findall(r"\(benchmarks/profiles/(\w+\.txt)\)", row[-1])
+            assert " %" in (ROOT / "docs/benchmarks/profiles" / profile).read_text(), row
+            assert re.match(r"[A-Z].*\. \[Profile\]", row[-1]), row
+        if "not measured" in row:
+            assert "GPU" in row[-1], row
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.measure)
+def test_whatever_may_be_missed_has_its_words_and_its_work(target: Target) -> None:
+    if target.measure in ("peak_mb_features", "bayes_pcn_error_share", "stacked_equals_lone"):
+        return  # no time goes anywhere: a failure of these is one to mend
+    if "saliency" in target.measure:
+        return  # the row above it with more work on the other side
+    assert target.measure in REASONS
+    work = work_of(target.measure)
+    if work is None:
+        assert target.measure in ("demo_minutes", "stacked_close_on_cuda")
+    elif not work.startswith("features"):
+        assert work.split()[0] in WORK
+
+
+def test_samples_count_for_our_own_line_though_torch_was_called() -> None:
+    raw = (
+        "a (x.py:1);measured (bench/work.py:9);f (sharc/errors.py:3);g (torch/y.py:5) 3\n"
+        "a (x.py:1);measured (bench/work.py:9);f (sharc/errors.py:3) 1\n"
+        "a (x.py:1);prepare (bench/work.py:4) 90\n"
+    )
+    title, leading, _, line, *_ = profiles.by_line("steps", raw).splitlines()
+    assert title.startswith("steps: 4 samples")
+    assert leading == "`f` 100 %"
+    assert line == "100.0 %  sharc/errors.py:3 f"
+
+
+def test_the_guard_notices_less_than_half_a_doubled_cost_and_what_is_gone() -> None:
+    expected = {"er_vs_plain_10": 10.0, "sharc_cost_er_bayes_pcn_256_1": 4.0}
+
+    def lost(ratio: float, cost: float) -> list[str]:
+        found = zip(expected, (Measure.of([ratio]), Measure.of([cost])), strict=True)
+        return sorted(fallen(dict(found), expected))
+
+    assert lost(5.0, 8.0) == []
+    assert lost(4.9, 8.0) == ["er_vs_plain_10"]
+    assert lost(5.0, 8.1) == ["sharc_cost_er_bayes_pcn_256_1"]
+    assert sorted(fallen({}, expected)) == sorted(expected)
 
 
 def test_a_section_comes_back_from_its_file_as_it_was() -> None:
@@ -81,16 +137,11 @@ def test_numbers_are_written_as_people_write_them() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", ["training", "features", "recall"])
-def test_no_ratio_fell_below_half_of_the_committed_one(part: str) -> None:
-    import importlib
+GUARDED = json.loads((ROOT / "bench/expected.json").read_text())
 
-    expected = json.loads((ROOT / "bench/expected.json").read_text())
-    measures = importlib.import_module(f"bench.{part}").run(SIZES["small"]).measures
-    fallen = {
-        name: (measures[name].median, value)
-        for name, value in expected.items()
-        if name in measures and measures[name].median < value / 2
-    }
-    assert not fallen, f"measured and committed: {fallen}"
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", GUARDED)
+def test_no_ratio_fell_below_half_of_the_committed_one(part: str) -> None:
+    measures = importlib.import_module(PARTS[part]).run(SIZES["small"]).measures
+    assert not fallen(measures, GUARDED[part])

@@ -101,3 +101,13 @@ def test_every_unit_tells_what_it_was_made_from_where_and_at_what_cost(finished:
     train = json.loads((finished.folder / f"outputs/provenance/train/{UNIT}").read_text())
     assert train["seeds"] == [0, 1]
     assert set(train["packages"]) >= {"torch", "numpy"}
+
+
+def test_snakemakes_own_report_shows_figures_tables_and_captions(project: Project):
+    project.run("snakemake", "--cores", "1", "showcase")
+    project.run("snakemake", "showcase", "--report", "showcase.html")
+    page = project.text("showcase.html")
+    for shown in ("held.png", "comparison.html", "report.html", "Figures", "Tables"):
+        assert shown in page
+    for caption in ("drawn from", "mean and standard deviation over", "The whole of suite"):
+        assert caption in page, caption
