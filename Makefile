@@ -19,7 +19,7 @@ test: $(READY)  ## the fast tests
 	$(ACTIVE) pytest -m "not slow" -n 2
 
 test-slow: $(READY)  ## the tests that take longer
-	$(ACTIVE) pytest -m slow -n 2
+	$(ACTIVE) pytest -m slow -n 2 --durations 12
 
 check: $(READY)  ## style and types
 	$(ACTIVE) ruff check src tests bench
