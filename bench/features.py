@@ -26,8 +26,8 @@ from sharc.features.pipeline import Extractor
 from sharc.registry import load
 
 PLAIN_BATCH, OUR_BATCH = 64, 8
-MATMUL, PRODUCTS = 2048, 5  # rows of a product, and how many in each round
-CASES = {"efficientnet_lite0": (128, 96), "resnet18": (224, 32)}  # pixels, images
+MATMUL, PRODUCTS = 2048, 3  # rows of a product, and how many in each round
+CASES = {"efficientnet_lite0": (128, 64), "resnet18": (224, 16)}  # pixels, images
 SMALL = {"efficientnet_lite0": (64, 32)}
 
 

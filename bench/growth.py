@@ -11,9 +11,9 @@ from bench.timing import Measure, Way, exponent, interleaved
 from bench.training import LABELS, ours
 from sharc.engine.device import one_thread
 
-BASE = Shape(train=10_000, test=2_000)
+BASE = Shape(train=5_000, test=1_000)
 THETA = Shape(train=2_000, test=500, features=256, side=4)
-LONGEST = Shape(train=40_000, test=2_000)
+LONGEST = Shape(train=20_000, test=1_000)
 
 
 def _steps(method: str, n: float) -> Way:
@@ -22,7 +22,7 @@ def _steps(method: str, n: float) -> Way:
 
 
 def _classes(method: str, n: float) -> Way:
-    return partial(ours, method, synthetic(Shape(int(n), 5, train=5_000, test=2_000)))
+    return partial(ours, method, synthetic(Shape(int(n), 5, train=5_000, test=1_000)))
 
 
 def _buffer(method: str, n: float) -> Way:
@@ -34,7 +34,7 @@ def _seeds(method: str, n: float) -> Way:
 
 
 def _tasks(method: str, n: float) -> Way:
-    return partial(ours, method, synthetic(Shape(100, int(n), train=10_000, test=2_000)))
+    return partial(ours, method, synthetic(Shape(100, int(n), train=10_000, test=1_000)))
 
 
 def _theta(memory: str, n: float) -> Way:
@@ -43,7 +43,7 @@ def _theta(memory: str, n: float) -> Way:
 
 
 AXES: dict[str, tuple[list[float], Callable[[str, float], Way], tuple[str, ...]]] = {
-    "steps": ([250, 500, 1000, 2000, 4000], _steps, ("er", "er_full", "gem")),
+    "steps": ([125, 250, 500, 1000, 2000], _steps, ("er", "er_full", "gem")),
     "classes": ([10, 25, 50, 100, 200], _classes, ("er", "er_full", "gem")),
     "buffer": ([100, 200, 500, 1000, 2000], _buffer, ("er", "er_full", "gem")),
     "seeds": ([1, 2, 5, 10, 20], _seeds, ("er", "er_full", "gem")),

@@ -155,12 +155,13 @@ def peak_gb() -> float:
 
 
 def hopfield(count: int) -> dict[str, Any]:
-    """A batched read of all of `count` stored maps."""
+    """A batched read of stored maps, a thousand at most of `count`."""
     x, kept = relu_maps(count), masks(count, 20)
     memory = ModernHopfield(1, x.shape[1], {}, [0], channels=CHANNELS)
     memory.write(x[None])
+    x, kept = x[:1000], kept[:1000]
     spent, found = timed(lambda: memory.read(x[None], kept[None])[0])
-    return {"stored": count, "ms_per_query": 1e3 * spent / count, "mse": error(found, x, kept)}
+    return {"stored": count, "ms_per_query": 1e3 * spent / len(x), "mse": error(found, x, kept)}
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ from sharc.registry import load
 
 THETA, BUFFER = 0.8, 200
 Case = tuple[Shape, str, int]  # and the method, and how many seeds are stacked
-SMALL = Shape(features=256, side=4, train=2_000, test=500)
+SMALL = Shape(features=256, side=4, train=20_000, test=500)
 CASES = (
     (CIFAR10, "er", 1),
     (CIFAR10, "er_full", 1),
@@ -98,7 +98,7 @@ def _bayes_pcn(section: Section, found: list[dict[str, Any]]) -> None:
 
 def _hopfield(section: Section, found: list[list[dict[str, Any]]]) -> None:
     table = Table(
-        "Modern Hopfield read, d = 25,088, θ = 0.8, all stored maps read in one batch",
+        "Modern Hopfield read, d = 25,088, θ = 0.8, up to 1,000 read in one batch",
         ["stored maps", "ms per query", "error on dropped entries"],
     )
     for sizes in zip(*found, strict=True):
