@@ -74,7 +74,7 @@ def _growth(section: Section, path: Path) -> Path:
         axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel(UNITS.get(name, name))
         axes.set_ylabel("CPU seconds")
-        axes.legend(fontsize=7, title="exponent", title_fontsize=7, loc="lower right")
+        axes.legend(fontsize=7, title="exponent", title_fontsize=7, loc="upper left")
     figure.savefig(path, dpi=100)
     pyplot.close(figure)
     return path

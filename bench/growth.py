@@ -60,7 +60,7 @@ def run(size: Size) -> Section:
             for method in methods:
                 label = LABELS.get(method) or f"ER with {SHOWN[method]}, θ grows"
                 ways = {str(n): make(method, n) for n in sizes}
-                times = interleaved(ways, size.rounds, warm_up=False)
+                times = interleaved(ways, size.rounds - 1, warm_up=False)
                 costs = [statistics.median(times[str(n)].cpu) for n in sizes]
                 slope = exponent(sizes, costs)
                 section.curves.append(Curve(axis, label, sizes, costs, slope))

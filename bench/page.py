@@ -19,10 +19,10 @@ DOCS = ROOT / "docs"
 INTRODUCTION = """# Benchmarks
 
 Made by `make bench`, and the half hour of the direct way on a thousand maps by `python -m bench
---only thousand`; published by `python -m bench --publish`. Ratios are measured side by side:
+--only thousand`; published, with profiles of what fell short, by `python -m bench --publish`. Ratios are measured side by side:
 rounds are interleaved, the number is the median over rounds of the ratio within a round, in
-brackets the smallest and the largest. There are three rounds, two for associative memories; cells
-of the grid, graphs and jobs are timed once, and so have no brackets. Time is CPU time with one
+brackets the smallest and the largest. There are three rounds, two for associative memories and
+growth; cells of the grid, graphs and jobs are timed once, and so have no brackets. Time is CPU time with one
 thread on both sides unless a column says wall. Features and maps are synthetic, in the shapes of
 the paper's data sets. A part can be measured anew on its own (`python -m bench --only head`); each
 says when it was measured, of which commit, and how busy the machine was. What a suite took is read
@@ -31,10 +31,11 @@ another machine's.
 """
 
 
-def write(sections: Mapping[str, Section], folder: Path, anew: bool) -> Path:
-    """The page with its figures, and profiles of what fell short, in one folder."""
+def write(sections: Mapping[str, Section], folder: Path, profiled: bool) -> Path:
+    """The page with its figures and, if asked for, profiles of what fell short, in one folder."""
     measures = all_measures(sections)
-    made = profiles.write(missed(measures), folder / "benchmarks/profiles", anew)
+    short = missed(measures) if profiled else []
+    made = profiles.write(short, folder / "benchmarks/profiles")
 
     def told(measure: str) -> str:
         if measure not in made:

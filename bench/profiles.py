@@ -1,6 +1,7 @@
 """Where our own time goes, for whatever did not reach its target or its aim: py-spy, by line."""
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -48,14 +49,20 @@ def work_of(measure: str) -> str | None:
     return None
 
 
-def write(measures: Sequence[str], folder: Path, anew: bool) -> dict[str, Profile]:
-    """A profile for each measure that has one; what is there already is kept unless `anew`."""
+def write(measures: Sequence[str], folder: Path) -> dict[str, Profile]:
+    """A profile for each measure that has one, taken now."""
     wanted = {measure: work for measure in measures if (work := work_of(measure))}
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = {work: folder / f"{work.replace(' ', '_')}.txt" for work in wanted.values()}
-    missing = {work: path for work, path in paths.items() if anew or not path.is_file()}
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    works = dict.fromkeys(wanted.values())
+    paths = {work: folder / f"{work.replace(' ', '_')}.txt" for work in works}
+    networks = [work for work in works if work.startswith("features ")]
+    texts = {work: _network(work) for work in networks}  # torch's export bears no second thread
+    watched = [work for work in works if work not in texts]
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda one: one[1].write_text(_text(one[0])), missing.items()))
+        texts |= zip(watched, pool.map(_watched, watched), strict=True)
+    for work, text in texts.items():
+        paths[work].write_text(text)
     return {measure: read(paths[work]) for measure, work in wanted.items()}
 
 
@@ -64,11 +71,13 @@ def read(path: Path) -> Profile:
     return Profile(path, path.read_text().splitlines()[1])
 
 
-def _text(work: str) -> str:
-    if work.startswith("features "):
-        from bench.operators import by_operator
+def _network(work: str) -> str:
+    from bench.operators import by_operator
 
-        return by_operator(work.partition(" ")[2])
+    return by_operator(work.partition(" ")[2])
+
+
+def _watched(work: str) -> str:
     if not SPY.is_file():
         return f"{work}\n{ABSENT}\n"
     with tempfile.TemporaryDirectory() as folder:

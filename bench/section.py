@@ -19,7 +19,7 @@ class Size:
 
 SIZES = {
     "small": Size("small", 3, {10: 0.1}, 0.0),
-    "bench": Size("bench", 3, {10: 0.25, 100: 0.1}, 0.03),
+    "bench": Size("bench", 3, {10: 0.2, 100: 0.1}, 0.03),
     "full": Size("full", 5, {10: 1.0, 100: 1.0}, 1.0),
 }
 

@@ -28,7 +28,7 @@ LABELS = {
 }  # fmt: skip
 OPTIONS: dict[str, dict[str, Any]] = {"er": {"replay": "sampled"}, "er_full": {"replay": "full"}}
 GUARDED = ("er", "er_full", "mer", "gem", "agem", "derpp", "clser")
-AVALANCHE_TASK = 125  # steps at least, half of a task of Split CIFAR-100: each begins with work
+ENGINE_TASK = 125  # steps at least where engines are compared: each task begins with work
 
 
 def ours(method: str, stream: Stream, seeds: int = SEEDS, buffer: int = BUFFER, *more: int) -> None:
@@ -67,8 +67,8 @@ def run(size: Size) -> Section:
 def _said(avalanche: Avalanche) -> str:
     return (
         f"Avalanche {avalanche.version} in a process of its own, one thread like the others, on "
-        "tasks of at least 125 steps; what it does once per task (loaders, its buffer) is in its "
-        "time. Its A-GEM draws one example of each task at least, so 20 at 100 classes, ours 10. "
+        "the same steps, at least 125 per task; what an engine does once per task (loaders, draws, "
+        "its buffer) is in its time. Its A-GEM draws one example of each task at least, so 20 at 100 classes, ours 10. "
         "“A framework's step” is ER written for this comparison in the shape of Mammoth's. MER's "
         "plain loop computes both of its averages, as the paper writes them, though at rate one "
         "they change nothing."
@@ -87,12 +87,9 @@ def _compare(section: Section, shape: Shape, size: Size, avalanche: Avalanche) -
         ways[f"ours {method}"] = partial(ours, method, stream)
         if method in DRAWN and stackable:
             ways[f"stacked {method}"] = partial(ours, method, stream, SEEDS, *BUFFERS)
-    ways |= _steps_only(stream)
-    if stackable:
-        ways |= {f"steps {method} 15": partial(ours, method, bare(stream), SEEDS, *BUFFERS)
-                 for method in ("er", "agem")}  # fmt: skip
+    share = _engine_share(shape, size)
+    ways |= _steps_only(bare(synthetic(shape, share)), stackable)
     if avalanche.version:
-        share = _avalanche_share(shape, size)
         for method in ("er", "agem"):
             ways[f"avalanche {method}"] = partial(avalanche.seconds, method, shape.classes, share)
     times = interleaved(ways, size.rounds, warm_up=size.name == "small")
@@ -100,17 +97,19 @@ def _compare(section: Section, shape: Shape, size: Size, avalanche: Avalanche) -
     section.tables.append(_engines(section, times, shape, size))
 
 
-def _avalanche_share(shape: Shape, size: Size) -> float:
-    """Of a real run's steps: at least so many that a task's own cost is spread as in that run."""
+def _engine_share(shape: Shape, size: Size) -> float:
+    """Of a real run's steps: so many at least that a task's own cost is spread as in such a run."""
     task = shape.train // shape.tasks // 10
-    return max(size.shares[shape.classes], min(1.0, AVALANCHE_TASK / task))
+    return max(size.shares[shape.classes], min(1.0, ENGINE_TASK / task))
 
 
-def _steps_only(stream: Stream) -> dict[str, Way]:
+def _steps_only(stream: Stream, stackable: bool) -> dict[str, Way]:
     """Engines are compared by their steps."""
-    stream = bare(stream)
     ways: dict[str, Way] = {f"steps er {seeds}": partial(ours, "er", stream, seeds)
-                            for seeds in (1, 5, 25)}  # fmt: skip
+                            for seeds in ((1, 5, 25) if stackable else (1, 5))}  # fmt: skip
+    if stackable:
+        ways |= {f"steps {method} 15": partial(ours, method, stream, SEEDS, *BUFFERS)
+                 for method in ("er", "agem")}  # fmt: skip
     return ways | {
         "steps agem 5": partial(ours, "agem", stream, 5),
         "bare er": partial(plain, "er", stream),
@@ -150,18 +149,17 @@ def _methods(section: Section, times: dict[str, Times], shape: Shape, size: Size
 
 
 def _engines(section: Section, times: dict[str, Times], shape: Shape, size: Size) -> Table:
-    """ER by every engine, and A-GEM by Avalanche; by the step, for Avalanche takes fewer."""
+    """ER by every engine, and A-GEM by Avalanche, all on the same steps."""
     table = Table(
         f"Engines, {shape.classes} classes, steps alone",
         ["engine", "µs per step and run", "ours, 5 seeds, is × faster"],
     )
-    share = size.shares[shape.classes]
-    n, theirs = steps(shape, share), steps(shape, _avalanche_share(shape, size))
+    n = steps(shape, _engine_share(shape, size))
     engines = {
         "plain PyTorch loop, ER": ("bare er", n),
         "a framework's step, ER": ("framework er", n),
-        "Avalanche, ER": ("avalanche er", theirs),
-        "Avalanche, A-GEM": ("avalanche agem", theirs),
+        "Avalanche, ER": ("avalanche er", n),
+        "Avalanche, A-GEM": ("avalanche agem", n),
         "ours, 1 seed, ER": ("steps er 1", n),
         "ours, 5 seeds, ER": ("steps er 5", 5 * n),
         "ours, 25 seeds, ER": ("steps er 25", 25 * n),
