@@ -19,15 +19,17 @@ DOCS = ROOT / "docs"
 INTRODUCTION = """# Benchmarks
 
 Made by `make bench`, and the half hour of the direct way on a thousand maps by `python -m bench
---only thousand`; published, with profiles of what fell short, by `python -m bench --publish`. Ratios are measured side by side:
-rounds are interleaved, the number is the median over rounds of the ratio within a round, in
-brackets the smallest and the largest. There are three rounds, two for associative memories and
-growth; cells of the grid, graphs and jobs are timed once, and so have no brackets. Time is CPU time with one
-thread on both sides unless a column says wall. Features and maps are synthetic, in the shapes of
-the paper's data sets. A part can be measured anew on its own (`python -m bench --only head`); each
-says when it was measured, of which commit, and how busy the machine was. What a suite took is read
-from a build at hand (SHARC_BUILT names its folder), else from the committed results, which may be
-another machine's.
+--only thousand`; published, with profiles of what fell short, by `python -m bench --publish`.
+Ratios are measured side by side: rounds are interleaved, the number is the median over rounds of
+the ratio within a round, in brackets the smallest and the largest. There are three rounds, two for
+associative memories and growth; cells of the grid, graphs and jobs are timed once, and so have no
+brackets. Time is CPU time with one thread on both sides unless a column says wall. Features and
+maps are synthetic, in the shapes of the paper's data sets. A part can be measured anew on its own
+(`python -m bench --only head`); each says when it was measured, of which commit, and how busy the
+machine was. What a suite took is read from a build at hand (SHARC_BUILT names its folder), else
+from the committed results, which may be another machine's. The page of another machine, a Xeon with
+AVX-512, is `git show 228051a:docs/benchmarks.md`; there Avalanche's tasks had too few steps, which
+flattered us.
 """
 
 

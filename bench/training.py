@@ -68,10 +68,10 @@ def _said(avalanche: Avalanche) -> str:
     return (
         f"Avalanche {avalanche.version} in a process of its own, one thread like the others, on "
         "the same steps, at least 125 per task; what an engine does once per task (loaders, draws, "
-        "its buffer) is in its time. Its A-GEM draws one example of each task at least, so 20 at 100 classes, ours 10. "
-        "“A framework's step” is ER written for this comparison in the shape of Mammoth's. MER's "
-        "plain loop computes both of its averages, as the paper writes them, though at rate one "
-        "they change nothing."
+        "its buffer) is in its time. Its A-GEM draws one example of each task at least, so 20 at "
+        "100 classes, ours 10. “A framework's step” is ER written for this comparison in the shape "
+        "of Mammoth's. MER's plain loop computes both of its averages, as the paper writes them, "
+        "though at rate one they change nothing."
         if avalanche.version
         else ABSENT
     )
