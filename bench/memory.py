@@ -4,10 +4,10 @@ Run: python -m bench.memory [--small]
 
 The direct way takes Adam steps over the whole map, ten maps at a time, as the authors' code does:
 on h to write, on h and the free entries together to read. It is measured on one batch and
-its cost per map is extrapolated; a thousand maps would take it a quarter of an hour or more.
+its cost per map is extrapolated; bench.thousand takes the half hour that a thousand maps need.
 `ratio_same_ten` is like for like: the same ten maps, their errors side by side.
 `ratio_per_map_extrapolated` is not: ours holds `count` maps in 256 units and recalls them worse
-than either way recalls ten, and what the direct way's error would be there is not measured.
+than either way recalls ten.
 """
 
 import argparse

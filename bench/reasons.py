@@ -49,7 +49,7 @@ REASONS: dict[str, str] = {
     "dearest units are ER and GEM over all that BayesPCN recalls, at 100 classes.",
     "demo_minutes": "A process per unit that imports torch, and BayesPCN's writes and reads.",
     **{f"growth_{axis}": "Linear or below by the fit; between the two largest sizes it grows "
-       "faster, where what the runs pass over outgrows a cache."
+       "faster, probably where what the runs pass over outgrows a cache."
        for axis in ("steps", "classes", "buffer", "seeds")},
     **{f"bayes_pcn_{what}same_ten": "Two maps share a mask, and R Rᵀ is formed for each mask; "
        "where fifty share one, per map it is several times as fast." for what in ("", "read_")},

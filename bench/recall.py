@@ -114,8 +114,7 @@ def _within_training(section: Section, cases: Sequence[Case], rounds: int) -> No
         "A SHARC run as a multiple of its dense counterpart, buffer 200, θ = 0.8",
         ["method", "maps", "seeds stacked", "dense, s per run", *SHOWN.values()],
         note="Dense runs share their steps when stacked, memories are each run's own: hence the "
-        "larger multiple with five seeds. 5,000 steps; making the synthetic maps is not counted, a "
-        "cache would be read a hundred times as fast.",
+        "larger multiple with five seeds. 5,000 steps; making the synthetic maps is not counted.",
     )
     for shape, method, seeds in cases:
         stream = synthetic(shape, maps=True)

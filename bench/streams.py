@@ -32,7 +32,7 @@ OFFLINE100 = Shape(classes=100, tasks=20, features=1280, side=4)
 class SyntheticMaps:
     """Maps [n, H, W, K] made when read: 50,000 of them would fill 2.5 GB.
 
-    What that takes is added up in `seconds`: a cache would be read a hundred times as fast.
+    What that takes is added up in `seconds`, for it is no part of training.
     """
 
     def __init__(self, pooled: Tensor, side: int) -> None:
