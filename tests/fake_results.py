@@ -11,7 +11,9 @@ from safetensors.numpy import save_file
 
 import fake_runs
 from sharc.artifacts.files import write_json
+from sharc.figure1.corruptions import LEVELS
 from sharc.stages import claims, collect, figures, report, tables
+from sharc.stages.figure1 import SHOWN
 
 DATA = Path(__file__).parents[1] / "data" / "paper"
 PAPER, CLAIMS = DATA / "results.csv", DATA / "claims.yaml"
@@ -81,16 +83,25 @@ def write_report(made: Made, out: Path, **more: Any) -> None:
 
 
 def figure1(root: Path) -> Path:
-    """Four random images and errors that favour the memory."""
+    """Random images, and errors that favour the memory on stored images only."""
     folder = root / "figure1"
     folder.mkdir(exist_ok=True)
-    image = np.random.default_rng(0).random((4, 3, 8, 8)).astype(np.float32)
+    shape = (len(SHOWN), 8, 8, 3)
+    image = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
     names = ("original", "query", "inpainted", "recalled")
     save_file(dict.fromkeys(names, image), folder / "examples.safetensors")
     rows = [
-        {"corruption": "pixels", "level": level, "stored": True,
-         "hopfield_mse": 0.001, "inpainter_mse": 0.01}
-        for level in (0.25, 0.5, 0.75, 0.9)
+        {"corruption": name, "level": level, "stored": stored,
+         "hopfield": {"mse": 0.001 if stored else 0.5, "recall_rate": float(stored)},
+         "inpainter": {"mse": 0.01 if stored else 0.2, "recall_rate": 0.0}}
+        for stored in (True, False)
+        for name, levels in LEVELS.items()
+        for level in levels
     ]  # fmt: skip
-    write_json(folder / "figure1.json", {"rows": rows, "examples": rows})
+    content = {
+        "images": 100, "floats": {"hopfield": 19200, "inpainter": 19539},
+        "recalled_below": 0.005, "scale": [-1, 1], "rows": rows,
+        "examples": [{"corruption": name, "level": level} for name, level in SHOWN],
+    }  # fmt: skip
+    write_json(folder / "figure1.json", content)
     return folder

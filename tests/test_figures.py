@@ -4,20 +4,23 @@ import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
 import fake_results
 import fake_runs
 from sharc.errors import UserError
-from sharc.plots import canvas, held, memories, theta
+from sharc.plots import canvas, curves, held, memories, motivation, recall, scatter, theta
 from sharc.plots.canvas import Drawing, Omitted
-from sharc.plots.motivation import channels_last
+from sharc.plots.ranges import beyond_a_gap, far_below
 from sharc.results import labels
 from sharc.results.frames import Results
 from sharc.results.layout import Layout
+from sharc.results.paper import Paper
 from sharc.stages import collect, figures
 
 
@@ -72,8 +75,6 @@ def test_the_same_results_give_the_same_bytes(out, tmp_path):
 
 
 def test_curves_are_solid_with_sharc_and_dotted_without_and_sgd_is_there():
-    from sharc.plots import curves
-
     drawing = drawn(curves, fake_results.demo())[0]
     assert isinstance(drawing, Drawing)
     panel = drawing.figure.axes[0]
@@ -83,8 +84,6 @@ def test_curves_are_solid_with_sharc_and_dotted_without_and_sgd_is_there():
 
 
 def test_a_method_whose_runs_all_failed_keeps_its_panel_and_says_so(tmp_path):
-    from sharc.plots import curves
-
     grid = fake_runs.Grid(methods=("er", "mer"), buffers=(50,), seeds=2, memories=(), thetas=())
     paths, expected = fake_runs.write(tmp_path / "runs", grid)
     left = [path for path in paths if "/mer/" not in str(path)]
@@ -150,12 +149,153 @@ def test_every_method_differs_from_every_other_by_marker_and_by_colour():
         assert len(set(table.values())) == len(table)
 
 
-def test_images_of_either_order_and_type_become_floats_with_channels_last():
-    whole = np.full((2, 3, 4, 5), 255, np.uint8)
-    assert channels_last(whole).shape == (2, 4, 5, 3)
-    assert channels_last(whole).max() == 1.0
-    assert channels_last(np.zeros((2, 4, 5, 3), np.float32)).shape == (2, 4, 5, 3)
-    assert channels_last(np.zeros((2, 1, 4, 5), np.float32)).shape == (2, 4, 5, 3)
+def test_far_below_is_who_would_more_than_double_the_height_of_the_others():
+    others = {"gem": (85.0, 95.0), "er": (86.0, 95.0), "mer": (87.0, 94.0)}
+    assert far_below(others | {"clser": (74.0, 95.0)}) == ["clser"]  # 21 of height, not 10
+    assert far_below(others | {"clser": (76.0, 95.0)}) == []  # 19
+    low = {"clser": (40.0, 50.0), "agem": (45.0, 50.0)}
+    assert far_below(others | low) == ["clser", "agem"]
+    assert far_below(low | {"gem": (85.0, 95.0)}) == []  # two of three are the many
+    assert far_below({}) == []
+
+
+def test_a_gap_parts_methods_only_if_it_is_wider_than_what_the_others_span():
+    others = {"gem": (90.0, 94.0), "er": (91.0, 93.0)}
+    assert beyond_a_gap(others | {"clser": (70.0, 85.0)}) == ["clser"]  # 5 of gap, 4 of span
+    assert beyond_a_gap(others | {"clser": (70.0, 87.0)}) == []
+
+
+def lowered(method, made):
+    """The made results, one method's curves moved to 40 % and the others' near 90 %."""
+    found = Results(made.results)
+    curves = found.curves.copy()
+    near = 90 + curves["accuracy"] / 100
+    curves["accuracy"] = near.where(curves["method"] != method, 40.0)
+    return SimpleNamespace(curves=curves, runs=found.runs, summary=found.summary)
+
+
+def test_a_method_far_below_has_an_axis_of_its_own_and_the_others_share_one():
+    made = fake_results.demo()
+    with canvas.styled():
+        drawing = next(curves.draw(lowered("clser", made), Layout.of(made.layout)))
+    *others, own = drawing.figure.axes
+    assert own.get_title() == "CLS-ER, own axis"
+    assert own.get_ylim()[0] < 40
+    assert {place.get_ylim() for place in others} == {others[0].get_ylim()}
+    assert others[0].get_ylim()[0] > 89
+    numbered = [place.yaxis.get_tick_params()["labelleft"] for place in others]
+    assert numbered == [True, False, False, True, False]
+    assert own.yaxis.get_tick_params().get("labelleft", True)
+    assert drawing.caption.endswith("with a vertical axis of its own: CLS-ER.")
+
+
+def test_without_a_method_far_below_all_curves_share_one_axis():
+    drawing = drawn(curves, fake_results.demo())[0]
+    assert len({place.get_ylim() for place in drawing.figure.axes}) == 1
+    assert "of its own" not in drawing.caption
+
+
+def test_what_lies_far_below_is_held_in_a_strip_and_named_in_the_caption():
+    published = Results(Path(__file__).parents[1] / "results" / "offline")
+    layout = Layout.of(fake_runs.LAYOUT | {"main": [200, 500, 1000], "datasets": ["cifar100"]})
+    with canvas.styled():
+        (drawing,) = held.draw(published, layout)
+    assert isinstance(drawing, Drawing)
+    task, by_class = drawing.figure.axes
+    bottom, top = task.get_ylim()
+    height = task.transAxes.inverted().transform(task.transData.transform([(20, 88.76)]))[0, 1]
+    assert 0.25 < height < 0.4  # the lowest of the others stands low, but above the strip
+    assert bottom < 76.38
+    assert top > 92.35
+    assert task.get_yscale() == "function"
+    assert by_class.get_yscale() == "linear"
+    assert drawing.caption.endswith("far below: CLS-ER.")
+
+
+def test_a_panel_of_recall_shows_only_cells_that_all_its_memories_share():
+    def row(memory, method, buffer, mse):
+        return ["digits", "tiny", method, f"{memory}-t0.8", memory, 0.8, buffer, 0, mse, 1.0, 0.5]
+
+    names = ["dataset", "backbone", "method", "variant", "memory", "theta", "buffer", "age"]
+    table = [
+        row("bayes_pcn", "er", 50, 0.2), row("hopfield", "er", 50, 0.4),
+        row("bayes_pcn", "gem", 50, 0.9), row("bayes_pcn", "er", 200, 0.9),
+    ]  # fmt: skip
+    frame = pd.DataFrame(table, columns=[*names, "mse", "zero_fill_mse", "mean_fill_mse"])
+    with canvas.styled():
+        (drawing,) = recall.draw(SimpleNamespace(recall=frame), Layout.of(fake_runs.LAYOUT))
+    (panel,) = drawing.figure.axes
+    shown = {line.get_label(): line.get_ydata()[0] for line in panel.get_lines()}
+    assert shown["BayesPCN"] == 0.2  # over all cells it would be 0.67
+    assert shown["classical Hopfield"] == 0.4
+    assert panel.get_title() == "θ = 0.8: ER, buffer 50"
+    assert "(θ = 0.8: ER, buffer 50)" in drawing.caption
+
+
+def test_the_grey_dashes_of_recall_have_one_name_in_legend_and_caption():
+    (drawing,) = drawn(recall, fake_results.demo())
+    dashed = [x.get_label() for x in drawing.figure.axes[0].get_lines() if x.get_ls() == "--"]
+    assert dashed == [recall.MEAN_FILL]
+    assert f"the {recall.MEAN_FILL}," in drawing.caption
+
+
+def test_scatter_tells_methods_by_marker_data_sets_by_panel_and_sharc_by_filling():
+    made = fake_results.small()
+    with canvas.styled():
+        (drawing,) = scatter.draw(
+            Results(made.results), Layout.of(made.layout), Paper(fake_results.PAPER)
+        )
+    panels = drawing.figure.axes
+    assert [panel.get_title() for panel in panels] == [
+        "S-CIFAR-10, Task-IL", "S-CIFAR-10, Class-IL",
+        "S-Mini-ImgNet, Task-IL", "S-Mini-ImgNet, Class-IL",
+    ]  # fmt: skip
+    for panel in panels:
+        points = [(x.get_marker(), x.get_markerfacecolor()) for x in panel.get_lines()[:-1]]
+        # two buffers each, alone and with SHARC; JOINT and SGD once
+        for method in ("er", "derpp"):
+            marker, colour = canvas.MARKERS[method], canvas.COLOURS[method]
+            assert points.count((marker, "white")) == points.count((marker, colour)) == 2
+        assert {marker for marker, _ in points} == {"*", "x", "o", "v"}
+    (legend,) = drawing.figure.legends
+    assert [text.get_text() for text in legend.get_texts()][-2:] == [
+        "hollow: the method alone", "filled: with SHARC",
+    ]  # fmt: skip
+
+
+def swept(accuracies):
+    lines = [("digits", "er", theta, acc) for theta, acc in accuracies.items()]
+    return pd.DataFrame(lines, columns=["dataset", "method", "theta", "acc_mean"])
+
+
+def test_the_caption_of_theta_says_when_the_best_is_where_the_sweep_ends():
+    said = theta.edge(swept({0: 80, 0.5: 81, 0.9: 82}), "task_il")
+    assert "In Task-IL the best θ of ER is 0.9, where this suite's sweep ends" in said
+    assert theta.edge(swept({0: 80, 0.5: 83, 0.9: 82}), "task_il") == ""  # within the sweep
+    assert theta.edge(swept({0: 80, 0.5: 81, 1.0: 82}), "task_il") == ""  # as far as the paper
+    published = Results(Path(__file__).parents[1] / "results" / "offline")
+    with canvas.styled():
+        (drawing,) = theta.draw(published, Layout.of(fake_runs.LAYOUT))
+    assert "best θ of ER and GEM is 0.9" in drawing.caption  # 91.61 and 91.21 of Task-IL
+
+
+def test_figure_1_shows_the_errors_of_its_rows_and_the_means_of_the_hard_ones(tmp_path):
+    folder = fake_results.figure1(tmp_path)
+    content = json.loads((folder / "figure1.json").read_text())
+    for row in content["rows"]:
+        if row["stored"] and (row["corruption"], row["level"]) == ("block", 0.5):
+            row["inpainter"]["mse"], row["hopfield"]["mse"] = 0.2377, 1.6e-6
+        if row["stored"] and (row["corruption"], row["level"]) == ("block", 0.75):
+            row["inpainter"]["mse"] = 0.26
+    (folder / "figure1.json").write_text(json.dumps(content))
+    with canvas.styled():
+        (drawing,) = motivation.draw(folder)
+    panels = np.array(drawing.figure.axes).reshape(-1, 4)
+    assert [panel.get_xlabel() for panel in panels[3]] == ["", "", "0.2377", "< 0.0001"]
+    assert [panel.get_xlabel() for panel in panels[0]] == ["", "", "0.0100", "0.0010"]
+    # salient 0.75 and 0.9, block 0.75, dropout 0.75, noise 0.8: (4 x 0.01 + 0.26) / 5
+    assert "0.0600 against 0.0010 for stored images" in drawing.caption
+    assert "0.2000 against 0.5000 for as many images" in drawing.caption
 
 
 def test_a_figure_1_without_its_images_is_an_error_that_names_the_file(tmp_path):

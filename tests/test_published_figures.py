@@ -1,4 +1,4 @@
-"""The committed figures that rest on summary.csv alone are what this code draws from it."""
+"""The committed figures that rest on summary.csv, or it and the paper, are what it draws now."""
 
 from pathlib import Path
 
@@ -7,13 +7,15 @@ import pytest
 from PIL import Image
 
 from sharc.config import load_params
-from sharc.plots import canvas, held, memories, theta
+from sharc.plots import canvas, held, memories, scatter, theta
 from sharc.plots.canvas import Drawing
 from sharc.results.frames import Results
 from sharc.results.layout import Layout
+from sharc.results.paper import Paper
 from sharc.workflow.families import build_graph
 
-RESULTS = Path(__file__).parents[1] / "results"
+ROOT = Path(__file__).parents[1]
+RESULTS, PAPER = ROOT / "results", ROOT / "data" / "paper" / "results.csv"
 
 
 @pytest.mark.parametrize("suite", ["demo", "cifar10", "offline"])
@@ -22,6 +24,7 @@ def test_a_committed_figure_shows_the_committed_numbers(suite: str, tmp_path: Pa
     layout, published = Layout.of(unit.params), Results(RESULTS / suite)
     with canvas.styled():
         drawn = [d for module in (held, memories, theta) for d in module.draw(published, layout)]
+        drawn += scatter.draw(published, layout, Paper(PAPER))
         for drawing in drawn:
             path = RESULTS / suite / f"{drawing.name}.png"
             assert path.is_file() == isinstance(drawing, Drawing)

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from sharc.plots.canvas import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, Omitted, panels
+from sharc.plots.ranges import far_below, union
 from sharc.results import labels
 from sharc.results.frames import Results
 from sharc.results.layout import SCENARIOS, Layout
@@ -31,25 +32,44 @@ def _figure(results: Results, layout: Layout, dataset: str, scenario: str) -> Dr
         return Omitted(name, title, f"this suite has no curves for {labels.dataset(dataset)}")
     curves = curves[curves["backbone"] == layout.backbone_of(results.summary, dataset)]
     columns = min(3, len(methods))
-    figure, axes = panels(
-        -(-len(methods) // columns), columns, (2.5, 2.1), sharex=True, sharey=True
-    )
-    for method, place in zip(methods, axes.flat, strict=False):
+    figure, axes = panels(-(-len(methods) // columns), columns, (2.5, 2.1), sharex=True)
+    places = dict(zip(methods, axes.flat, strict=False))
+    for method, place in places.items():
         _panel(place, curves, method, buffer, layout.variant(scenario, plus=True))
     for place in axes.flat[len(methods) :]:
         place.set_visible(False)
+    apart = _share_heights(places, columns)
     figure.supxlabel("tasks learned", fontsize=9)
     figure.supylabel("accuracy on tasks seen so far (%)", fontsize=9)
-    return Drawing(name, title, _caption(layout, dataset, scenario), figure)
+    return Drawing(name, title, _caption(layout, dataset, scenario, apart), figure)
 
 
-def _caption(layout: Layout, dataset: str, scenario: str) -> str:
+def _share_heights(places: dict[str, Axes], columns: int) -> list[str]:
+    """One vertical axis for all panels but those far below, which keep one of their own."""
+    ranges = {name: place.get_ylim() for name, place in places.items() if place.has_data()}
+    apart = far_below(ranges)
+    together = {name: limits for name, limits in ranges.items() if name not in apart}
+    labelled = set()  # rows of panels whose axis has its numbers already
+    for index, (name, place) in enumerate(places.items()):
+        if name in apart:
+            place.set_title(f"{place.get_title()}, own axis")
+            continue
+        place.set_ylim(union(together) if together else None)
+        place.tick_params(labelleft=index // columns not in labelled)
+        labelled.add(index // columns)
+    return apart
+
+
+def _caption(layout: Layout, dataset: str, scenario: str, apart: list[str]) -> str:
     theta = layout.theta[scenario]
+    names = ", ".join(labels.method(name) for name in apart)
+    own = f" Far below the others, with a vertical axis of its own: {names}."
     return (
         f"Mean accuracy on the tasks seen so far after each task; {labels.dataset(dataset)}, "
         f"{labels.scenario(scenario)}, buffer {layout.main[0]}. Solid: with SHARC "
         f"({labels.memory(layout.memory)}, θ = {theta:g}); dotted: the method alone; dashed grey: "
         "SGD without any buffer. Bands span the seeds' minimum and maximum."
+        + (own if names else "")
     )
 
 

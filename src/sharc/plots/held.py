@@ -1,68 +1,114 @@
 """Accuracy against everything a method holds in memory, not only what the paper counts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from sharc.plots.canvas import COLOURS, MARKERS, Drawing, Omitted, panels
+from sharc.plots.ranges import Range, beyond_a_gap, union
 from sharc.results import labels
 from sharc.results.frames import Results
 from sharc.results.layout import SCENARIOS, Layout
 
 NAME, TITLE = "held", "Accuracy against total bytes held"
+STRIP = 0.25  # of a panel's height, for what lies far below
 
 
 def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     """Rows: data sets; columns: scenarios. Hollow: whole maps; filled: with SHARC."""
     frame = results.summary
-    frame = frame[(frame["buffer"] > 0) & (frame["total_bytes"] > 0) & (frame["n"] > 0)]
-    datasets = [name for name in layout.datasets if name in set(frame["dataset"])]
+    frame = frame[(frame["n"] > 0) & frame["buffer"].isin([0, *layout.buffers])]
+    held = frame.loc[frame["total_bytes"] > 0, "dataset"]
+    datasets = [name for name in layout.datasets if name in set(held)]
     if not datasets:
         yield Omitted(NAME, TITLE, "this suite has no runs with a buffer")
         return
     figure, axes = panels(len(datasets), 2, (3.7, 2.6), sharex=True)
+    squeezed: dict[str, None] = {}
     for dataset, line in zip(datasets, axes, strict=True):
         for scenario, place in zip(SCENARIOS, line, strict=True):
-            _panel(place, results.summary, frame, layout, dataset, scenario)
+            here = frame[(frame["dataset"] == dataset) & (frame["scenario"] == scenario)]
+            _panel(place, here, layout, scenario)
+            place.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
+            ranges = _ranges(here, layout, scenario)
+            if apart := beyond_a_gap(ranges):
+                _squeeze(place, ranges, apart)
+                squeezed |= dict.fromkeys(apart)
     for place in axes[-1]:
         place.set_xlabel("bytes held at the end of a run (MB)")
     figure.legend(handles=_legend(layout), loc="outside lower center", ncols=5, fontsize=7)
-    caption = (
+    yield Drawing(NAME, TITLE, _caption(squeezed), figure)
+
+
+def _caption(squeezed: Iterable[str]) -> str:
+    names = ", ".join(labels.method(name) for name in squeezed)
+    strips = f" In grey strips the scale is compressed for what lies far below: {names}."
+    return (
         "Average accuracy against all bytes held: kept values, indices, labels, logits, the "
         "associative memory's weights and their prior copy. A line joins the buffers of one "
         "method; hollow and dotted: whole maps; filled and solid: with SHARC. The paper counts "
-        "the kept values only. SGD holds nothing."
+        "the kept values only. SGD holds nothing." + (strips if names else "")
     )
-    yield Drawing(NAME, TITLE, caption, figure)
 
 
-def _panel(
-    axes: Axes, summary: pd.DataFrame, frame: pd.DataFrame, layout: Layout,
-    dataset: str, scenario: str,
-) -> None:  # fmt: skip
-    here = frame[(frame["dataset"] == dataset) & (frame["scenario"] == scenario)]
+def _panel(axes: Axes, here: pd.DataFrame, layout: Layout, scenario: str) -> None:
     for method in layout.plus_methods():
         for plus in (False, True):
             variant = layout.variant(scenario, plus=plus)
             cells = here[(here["method"] == method) & (here["variant"] == variant)]
-            cells = cells[cells["buffer"].isin(layout.buffers)].sort_values("buffer")
+            cells = cells.sort_values("buffer")
             colour = COLOURS.get(method, "#333333")
             axes.plot(
                 cells["total_bytes"] / 1e6, cells["acc_mean"], color=colour,
                 ls="-" if plus else ":", marker=MARKERS.get(method, "o"),
                 markerfacecolor=colour if plus else "white",
             )  # fmt: skip
+    for value in here.loc[here["method"] == "sgd", "acc_mean"]:
+        axes.axhline(value, color=COLOURS["sgd"], ls="--", lw=1.1)
     axes.set_xscale("log")
     for ticks in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
         ticks(FuncFormatter(lambda value, _: f"{value:g}" if str(value)[0] in "125" else ""))
-    naive = summary[(summary["dataset"] == dataset) & (summary["scenario"] == scenario)]
-    for value in naive.loc[naive["method"] == "sgd", "acc_mean"].dropna():
-        axes.axhline(value, color=COLOURS["sgd"], ls="--", lw=1.1)
-    axes.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
     axes.set_ylabel("ACC (%)")
+
+
+def _ranges(here: pd.DataFrame, layout: Layout, scenario: str) -> dict[str, Range]:
+    """The accuracies that each method, SGD among them, spans in a panel."""
+    variants = [layout.variant(scenario, plus=plus) for plus in (False, True)]
+    drawn = here[here["variant"].isin(variants) & here["method"].isin(["sgd", *layout.methods])]
+    spans = drawn[drawn["method"] != "joint"].groupby("method")["acc_mean"].agg(["min", "max"])
+    return {str(name): (float(low), float(high)) for name, low, high in spans.itertuples()}
+
+
+def _squeeze(axes: Axes, ranges: dict[str, Range], apart: list[str]) -> None:
+    """Compress the scale below the methods not apart, so that these can be told from each other."""
+    low, high = union({name: span for name, span in ranges.items() if name not in apart})
+    edge, top = low - 0.15 * (high - low), high + 0.08 * (high - low)
+    bottom = union(ranges)[0]
+    floor = bottom - 0.15 * (edge - bottom)
+    values, heights = (floor, edge, top), (0, STRIP, 1)
+    axes.set_yscale(
+        "function",
+        functions=(
+            lambda y: np.interp(y, values, heights),
+            lambda h: np.interp(h, heights, values),
+        ),
+    )
+    axes.set_ylim(floor, top)
+    clear = edge - 0.1 * (edge - floor)  # a number at the edge would touch the next above
+    axes.set_yticks([*_ticks(floor, clear, 2), *_ticks(low, top, 5)])
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.axhspan(floor, edge, color="#EEEEEE", lw=0, zorder=0)
+    axes.axhline(edge, color="#555555", lw=0.8)
+
+
+def _ticks(start: float, end: float, most: int) -> list[float]:
+    """Round numbers within a part of the axis."""
+    found = np.asarray(MaxNLocator(most, steps=[1, 2, 5, 10]).tick_values(start, end))
+    return list(found[(found >= start) & (found <= end)])
 
 
 def _legend(layout: Layout) -> list[Line2D]:

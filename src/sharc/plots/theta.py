@@ -13,6 +13,7 @@ from sharc.results.layout import SCENARIOS, Layout
 NAME, TITLE = "theta", "Sensitivity to the masking threshold θ"
 # Section "Masking Threshold Sensitivity Analysis" names these ranges as optimal.
 OPTIMUM = {"task_il": (0.8, 0.9), "class_il": (0.3, 0.5)}
+LAST = 1.0  # where the paper's own sweep ends
 ENOUGH = 4  # fewer points are the tables' own variants, not a sweep
 
 
@@ -47,7 +48,22 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
         f"{labels.memory(layout.memory)}. θ = 0 is the method without SHARC. Bars: interval over "
         "seeds. Shaded: where the paper finds the optimum."
     )
+    caption += "".join(edge(frame, scenario) for scenario, frame in swept.items())
     yield Drawing(NAME, TITLE, caption, figure)
+
+
+def edge(frame: pd.DataFrame, scenario: str) -> str:
+    """A sentence where the best theta is the last one tried: the optimum may lie beyond it."""
+    best = frame.sort_values("acc_mean").groupby(["dataset", "method"]).tail(1)
+    last = float(frame["theta"].max())
+    at_edge = best.loc[best["theta"] == last, "method"]
+    if last >= LAST or at_edge.empty:
+        return ""
+    names = " and ".join(labels.method(name) for name in sorted(at_edge.unique()))
+    return (
+        f" In {labels.scenario(scenario)} the best θ of {names} is {last:g}, where this suite's "
+        f"sweep ends (the paper's ends at {LAST}): the optimum may lie beyond."
+    )
 
 
 def _panel(axes: Axes, summary: pd.DataFrame, frame: pd.DataFrame, scenario: str) -> None:
