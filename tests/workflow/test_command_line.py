@@ -59,11 +59,18 @@ def test_a_cell_is_traced_to_its_runs_commit_and_data(finished: Project):
 
 def test_an_export_holds_the_tables_and_says_what_made_them(finished: Project, tmp_path: Path):
     finished.run("sharc", "export", str(tmp_path / "results"))
-    for name in ("summary.csv", "comparison.md", "claims.md", "curves_digits_task_il.png"):
+    for name in (
+        "summary.csv",
+        "runs.csv",
+        "comparison.md",
+        "claims.md",
+        "curves_digits_task_il.png",
+    ):
         assert (tmp_path / "results" / name).is_file()
     made = json.loads((tmp_path / "results/made.json").read_text())
     assert made["commit"] == finished.run("git", "rev-parse", "HEAD~1").strip()
     assert made["uncommitted changes"] == "no"
+    assert made["left_out"] == []
     assert 0 <= made["duration"]["percent_not_computing"] < 100
 
 

@@ -1,5 +1,6 @@
 """`sharc export`: a finished suite's small results, for Git and for readers who build nothing."""
 
+import gzip
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,13 +14,14 @@ from sharc.workflow.told import costs, duration, provenance, suite_facts
 from sharc.workflow.units import Graph
 
 _COPIED = {
-    "collect": ["outputs/results/summary.csv"],
-    "tables": ["outputs/tables/*.md", "outputs/tables/comparison.csv"],
-    "figures": ["outputs/figures/*.png"],
+    "collect": ["outputs/results/*.csv"],
+    "tables": [f"outputs/tables/{name}" for name in ("*.md", "comparison.csv", "ledger.csv")],
+    "figures": ["outputs/figures/*.png", "outputs/figures/index.json"],
+    "figure1": ["outputs/figure1/*/figure1.json"],
     "claims": ["outputs/claims.json", "outputs/claims.md"],
     "ladder": [f"outputs/ladder/ladder.{ending}" for ending in ("csv", "md", "png")],
 }
-_LARGEST = 300_000  # bytes; Git is no place for more
+_LARGEST = 300_000  # bytes; a table beyond that is packed, and left out if that does not help
 
 
 def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) -> None:
@@ -41,12 +43,25 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
     patterns = [pattern for family in families for pattern in _COPIED[family]]
-    for path in sorted(path for pattern in patterns for path in Path().glob(pattern)):
-        if path.stat().st_size <= _LARGEST:
-            shutil.copyfile(path, folder / path.name)
-    facts = suite_facts(params) | provenance(graph, params)
-    spent = {"cost": costs(graph), "duration": duration(graph)}
-    write_json(folder / "made.json", {"command": command} | spent | facts)
+    paths = sorted(path for pattern in patterns for path in Path().glob(pattern))
+    made = {
+        "command": command,
+        "left_out": [str(path) for path in paths if not copied(path, folder)],
+        "cost": costs(graph),
+        "duration": duration(graph),
+    }
+    write_json(folder / "made.json", made | suite_facts(params) | provenance(graph, params))
+
+
+def copied(path: Path, folder: Path) -> bool:
+    """Copy a file that is small, or small when packed; say whether it was."""
+    content, name = path.read_bytes(), path.name
+    if len(content) > _LARGEST and path.suffix == ".csv":
+        content, name = gzip.compress(content, mtime=0), f"{name}.gz"
+    if len(content) > _LARGEST:
+        return False
+    (folder / name).write_bytes(content)
+    return True
 
 
 def _families(graph: Graph, only: Sequence[str]) -> list[str]:

@@ -20,6 +20,8 @@ class Results:
 
     def _read(self, name: str) -> pd.DataFrame:
         path = self.folder / name
+        packed = path.with_name(f"{name}.gz")  # as `sharc export` writes what is large
+        path = packed if packed.is_file() and not path.is_file() else path
         if not path.is_file():
             raise UserError(f"{path} does not exist: build it with `snakemake --cores 2 all`.")
         # The memory called "none" must not turn into a missing value.
