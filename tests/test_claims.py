@@ -3,14 +3,16 @@
 import json
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 import yaml
 
 import fake_results
 import fake_runs
 from sharc.errors import UserError
-from sharc.results.claims import gains, kinds, memories, motivation
-from sharc.results.claims.evidence import Evidence
+from sharc.results.claims import curves, gains, held, kinds, memories, motivation
+from sharc.results.claims.evidence import Evidence, Place
+from sharc.results.equal_bytes import equal_base
 from sharc.results.frames import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
@@ -62,6 +64,8 @@ def found():
         ({"a": spread(1), "b": spread(2), "c": spread(-1)}, "reproduced"),
         ({"a": spread(1), "b": spread(-2), "c": spread(-1)}, "not reproduced"),
         ({"a": spread(1), "b": {0: 3.0, 1: -2.0}, "c": spread(-1)}, "undecided"),
+        ({"a": spread(1), "b": {0: 3.0, 1: -2.0}, "c": spread(-90)}, "undecided"),
+        ({"a": spread(1), "b": {0: 1.0, 1: -2.0}, "c": {0: 1.0, 1: -2.0}}, "undecided"),
         ({}, "not tested by this suite"),
     ],
 )
@@ -90,6 +94,42 @@ def test_a_gain_of_ten_points_needs_ten_points(gain, verdict):
     assert gains.gain_about(Worked({"a": gain}), CELLS | {"points": 10})[0].verdict == verdict
 
 
+def place(method="er", dataset="cifar10", buffer=200):
+    return Place("task_il", dataset, method, buffer)
+
+
+TWO = {place("er"): spread(6.9), place("clser"): spread(1)}
+
+
+@pytest.mark.parametrize(
+    ("take", "verdict", "said"),
+    [
+        ("mean", "not reproduced", "+3.95 points"),
+        ("each", "not reproduced", "CLS-ER on S-CIFAR-10 +1.00 points"),
+        ("largest", "reproduced", "Ours: ER on S-CIFAR-10 +6.90 points"),
+    ],
+)
+def test_a_sentence_says_which_gain_must_reach_its_figure(take, verdict, said):
+    claim = CELLS | {"points": 7, "tolerance": 0.5, "take": take}
+    printed = [SimpleNamespace(mean=6.79), SimpleNamespace(mean=1.5)]
+    ours, paper = gains.gain_about(Worked(TWO, printed=printed), claim)
+    assert ours.verdict == verdict
+    assert said in ours.text
+    assert (paper.verdict == "supports") == (take == "largest")
+
+
+def test_each_data_set_method_and_buffer_must_gain_in_all_settings():
+    cells = {
+        place("er"): spread(1), place("gem"): spread(-1),
+        place("er", "cifar100"): spread(3), place("gem", "cifar100"): spread(0.5),
+    }  # fmt: skip
+    ours, _ = gains.every_group_gains(Worked(cells), CELLS)
+    means = {"S-CIFAR-10": 0, "S-CIFAR-100": 1.75, "GEM": -0.25, "ER": 2, "buffer 200": 0.875}
+    assert ours.figures == pytest.approx(means)
+    assert ours.verdict == "not reproduced"  # GEM loses
+    assert ours.text.startswith("3 of 5")
+
+
 def test_a_larger_gain_is_paired_by_seed_and_not_by_place():
     one, other = {"a": {1: 2.0, 2: 3.0}}, {"b": {0: 90.0, 1: 1.0, 2: 2.0}}
     ours, _ = gains.larger_gain(Worked(one, other), CELLS)
@@ -97,13 +137,13 @@ def test_a_larger_gain_is_paired_by_seed_and_not_by_place():
     assert ours.figures["difference_mean"] == 1.0
 
 
-def test_figure_1_counts_only_hard_corruptions_of_stored_images():
+def test_figure_1_counts_only_hard_corruptions_and_tells_stored_images_from_others():
     rows = [
-        {"level": 0.9, "stored": True, "hopfield_mse": 0.1, "inpainter_mse": 0.2},
-        {"level": 0.9, "stored": False, "hopfield_mse": 0.9, "inpainter_mse": 0.2},
-        {"level": 0.2, "stored": True, "hopfield_mse": 0.9, "inpainter_mse": 0.2},
+        {"level": level, "stored": stored, "hopfield": {"mse": one}, "inpainter": {"mse": 0.2}}
+        for level, stored, one in ((0.9, True, 0.1), (0.9, False, 0.8), (0.2, True, 0.7))
     ]
-    assert motivation.hard_rows({"rows": rows}, 0.75) == [{"hopfield": 0.1, "inpainter": 0.2}]
+    assert motivation.hard_errors(rows, 0.75, stored=True) == [{"hopfield": 0.1, "inpainter": 0.2}]
+    assert motivation.hard_errors(rows, 0.75, stored=False) == [{"hopfield": 0.8, "inpainter": 0.2}]
     nothing, _ = motivation.figure1_recall(SimpleNamespace(figure1=None), {"level": 0.5})
     assert nothing.verdict == "not tested by this suite"
 
@@ -114,6 +154,54 @@ def test_the_best_theta_of_the_fakes_is_found_outside_the_papers_range(evidence)
     assert set(ours.figures["best_theta"]) <= {0.7, 0.8}  # the fakes peak at 0.7
     assert ours.figures["difference_mean"] < 0
     assert paper is None
+
+
+class Swept:
+    """Evidence of one method whose ACC at theta is given by hand, per scenario and seed."""
+
+    layout = SimpleNamespace(memory="bayes_pcn")
+
+    def __init__(self, **by_scenario):
+        self.by_scenario = by_scenario
+        thetas = [theta for scores in by_scenario.values() for theta in scores]
+        self.results = SimpleNamespace(
+            summary=pd.DataFrame({"memory": "bayes_pcn", "theta": sorted(set(thetas))})
+        )
+
+    def places(self, cells):
+        return [Place(cells["scenario"], "cifar100", "er", 200)]
+
+    def seeds(self, place, variant):
+        score = self.by_scenario[place.scenario].get(float(variant.split("-t")[1]))
+        return {} if score is None else spread(score)
+
+    def name(self, place, variant=None):
+        return variant
+
+
+def test_a_best_theta_at_the_end_of_the_sweep_is_said_to_lie_there():
+    claim = {"cells": {"scenario": "task_il"}, "range": [0.8, 0.9]}
+    to_the_edge = Swept(task_il={0.2: 1.0, 0.4: 2.0, 0.8: 3.0, 0.9: 4.0})
+    ours, _ = memories.optimum_between(to_the_edge, claim)
+    assert ours.verdict == "reproduced"
+    assert ours.text.endswith("The sweep ends at 0.9: more was not tried.")
+    whole = Swept(task_il={0.2: 1.0, 0.4: 2.0, 0.9: 4.0, 1.0: 0.0})
+    assert "The sweep ends" not in memories.optimum_between(whole, claim)[0].text
+
+
+def test_the_best_thetas_of_two_scenarios_are_compared_seed_by_seed():
+    high, low = {0.2: 1.0, 0.4: 2.0, 0.8: 3.0, 0.9: 4.0}, {0.2: 4.0, 0.4: 3.0, 0.8: 2.0, 0.9: 1.0}
+    claim = {"cells": {"scenario": "task_il"}, "than": {"scenario": "class_il"}}
+    ours, _ = memories.optimum_higher(Swept(task_il=high, class_il=low), claim)
+    assert (ours.verdict, ours.figures["difference_mean"]) == ("reproduced", pytest.approx(0.7))
+    other_way, _ = memories.optimum_higher(Swept(task_il=low, class_il=high), claim)
+    assert other_way.verdict == "not reproduced"
+
+
+def test_other_memories_stand_beside_the_recall_of_the_tables_own(found):
+    text = found["near-perfect-recall"]["text"]
+    assert "BayesPCN leaves 16.0 %" in text
+    assert "Other memories, where they ran: modern Hopfield 4.0 %" in text
 
 
 def test_every_entry_of_the_file_has_a_verdict_and_a_sentence(found):
@@ -144,9 +232,58 @@ def test_the_papers_own_numbers_are_held_to_the_same_sentences(found):
     assert found["bwt-rises"]["paper"]["figures"]["cells"] == 36  # the third column once
 
 
-def test_bytes_in_all_count_the_associative_memory(found):
+def test_bytes_per_sample_count_the_associative_memory(found):
+    """A base sample is 100,353 bytes; with SHARC 250 share 30.7 MB and 1,000 share 45.9 MB."""
     assert found["memory-saved"]["verdict"] == "reproduced"
-    assert found["memory-saved-in-all"]["verdict"] == "not reproduced"
+    in_all = found["memory-saved-in-all"]
+    assert in_all["verdict"] == "undecided"
+    assert "0.46 to 1.23 times" in in_all["text"]
+    assert in_all["figures"]["less"] == 6
+
+
+def test_for_equal_bytes_a_base_with_a_larger_buffer_stands_against_sharc(tmp_path):
+    """SHARC at 50 holds 30.7 MB, as much as whole maps at 306; at 200 no base comes near."""
+    grid = fake_runs.Grid(
+        methods=("er", "gem"), buffers=(50, 200, 306), seeds=5, memories=(), thetas=()
+    )
+    paths, expected = fake_runs.write(tmp_path / "runs", grid)
+    collect.build(paths, expected, tmp_path / "results", joint_bwt="not_applicable")
+    shape = fake_runs.LAYOUT | {"main": [50, 200, 306], "methods": ["er", "gem"]}
+    results, layout = Results(tmp_path / "results"), Layout.of(shape)
+    evidence = Evidence(results, layout, Paper(fake_results.PAPER), None)
+    claim = {"cells": {"scenario": "class_il"}}
+    ours, _ = held.more_for_its_bytes(evidence, claim)
+    place = ("digits", "efficientnet_lite0", "er")
+    plus = results.seeds("acc", *place, "bayes_pcn-t0.5", 50, "class_il")
+    base = results.seeds("acc", *place, "dense", 306, "class_il")
+    assert ours.figures["cells"] == 2
+    found = equal_base(results, layout, "class_il", "digits", "er", 50)
+    assert found.buffer == 306
+    assert found.gain == pytest.approx({seed: plus[seed] - base[seed] for seed in range(5)})
+    assert equal_base(results, layout, "class_il", "digits", "er", 200) is None
+
+
+def test_a_gain_that_grows_from_task_to_task_is_told_by_its_slope():
+    tasks, rows = range(1, 6), []
+    for variant, slope in (("dense", 0.0), ("bayes_pcn-t0.8", 0.5)):
+        rows += [
+            {"dataset": "digits", "backbone": "b", "method": "er", "variant": variant, "buffer": 50,
+             "seed": seed, "scenario": "task_il", "task": task, "accuracy": 90 + slope * task}
+            for seed in range(3) for task in tasks
+        ]  # fmt: skip
+    shape = fake_runs.LAYOUT | {"main": [50], "methods": ["er"], "backbone": "b"}
+    results = SimpleNamespace(curves=pd.DataFrame(rows))
+    evidence = Evidence(results, Layout.of(shape), Paper(fake_results.PAPER), None)
+    ours, _ = curves.gain_trend(evidence, {"cells": {"scenario": "task_il"}})
+    assert ours.verdict == "reproduced"
+    assert ours.figures["growth_mean"] == pytest.approx(0.5)
+
+
+def test_every_claim_tells_how_it_is_decided(found):
+    text = (fake_results.whole().root / "claims.md").read_text()
+    rules = {claim["rule"] for claim in found.values()}
+    assert all(f"- {rule}\n" in text for rule in rules)
+    assert all("reproduced" in rule and "undecided" in rule for rule in rules)
 
 
 def test_a_planned_cell_without_runs_is_counted_in_the_sentence(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from sharc.config import load_params
+from sharc.plots import motivation
 from sharc.results import labels
 from sharc.workflow import dvc_yaml
 from sharc.workflow.families import FAMILIES, build_graph
@@ -59,6 +60,12 @@ def test_every_dependency_is_pinned_in_the_lock():
     assert {name.lower() for name in declared} <= pinned
     assert "torch==2.14.1" in lock
     assert "torchvision==0.29.1" in lock
+
+
+def test_figure_1s_caption_counts_the_corruptions_that_its_claim_counts():
+    claims = yaml.safe_load((ROOT / "data/paper/claims.yaml").read_text())
+    [claim] = [claim for claim in claims if claim["id"] == "figure-1"]
+    assert claim["level"] == motivation.HARD
 
 
 def test_the_readme_shows_the_committed_results():

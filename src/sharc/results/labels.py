@@ -77,4 +77,5 @@ def variant(memory_name: str, theta: float) -> str:
 
 def signed(value: float, digits: int = 2) -> str:
     """A difference with its sign, typographic minus: `+1.20`, `−0.30`."""
-    return f"{value:+.{digits}f}".replace("-", MINUS)
+    rounded = round(value, digits) + 0.0  # no negative zero
+    return f"{rounded:+.{digits}f}".replace("-", MINUS)

@@ -77,11 +77,14 @@ def _interval(values: tuple[float, ...]) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
+def difference(plus: Mapping[int, float], base: Mapping[int, float]) -> dict[int, float]:
+    """plus - base for the seeds both have: same seed, same data order, same initial weights."""
+    return {seed: plus[seed] - base[seed] for seed in sorted(plus) if seed in base}
+
+
 def paired(plus: Mapping[int, float], base: Mapping[int, float]) -> list[float]:
-    """Differences plus - base of the seeds both have: same seed, same data order, same init."""
-    seeds = [seed for seed in sorted(plus) if seed in base]
-    differences = [plus[seed] - base[seed] for seed in seeds]
-    return [difference for difference in differences if np.isfinite(difference)]
+    """The finite differences, in the order of the seeds."""
+    return [value for value in difference(plus, base).values() if np.isfinite(value)]
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,15 @@
 """Words for directions and claims; one spelling for tables, figures and report."""
 
+from collections import Counter
+from collections.abc import Iterable
+
 from sharc.results.statistics import Estimate
 
 IMPROVES, WORSENS, UNDECIDED = "improves", "worsens", "undecided"
 REPRODUCED, NOT_REPRODUCED, NOT_TESTED = "reproduced", "not reproduced", "not tested by this suite"
 VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_TESTED)
+# A claim that one number exceeds another, by where the interval of their difference lies.
+BY_DIRECTION = {"up": REPRODUCED, "down": NOT_REPRODUCED, "undecided": UNDECIDED}
 ARROWS = {
     IMPROVES: "\N{UPWARDS ARROW}",
     WORSENS: "\N{DOWNWARDS ARROW}",
@@ -35,3 +40,10 @@ def agreement(ours: str, paper: str) -> str:
     if UNDECIDED in (ours, paper):
         return UNDECIDED
     return "agrees" if ours == paper else "contradicts"
+
+
+def tally(verdicts: Iterable[str]) -> str:
+    """`12 improve, 1 worsen, 5 undecided`; other words do not count."""
+    said = {IMPROVES: "improve", WORSENS: "worsen", UNDECIDED: "undecided"}
+    found = Counter(verdicts)
+    return ", ".join(f"{found[word]} {short}" for word, short in said.items())

@@ -34,9 +34,9 @@ def _markdown(found: list[dict[str, Any]], counts: dict[str, int]) -> str:
     total = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     lines = [
         "# The paper's claims, checked\n",
-        f"{len(found)} sentences: {total}. A verdict needs an interval over seeds that excludes",
-        "the opposite; else it is undecided. The last column asks whether the paper's own printed",
-        "numbers bear the sentence out.\n",
+        f"{len(found)} sentences: {total}.",
+        "Intervals are over seeds; how each kind of sentence is decided stands below the table.",
+        "The last column asks whether the paper's own printed numbers bear the sentence out.\n",
         "| Claim | Place | Verdict | What we found | The paper's own numbers |",
         "|---|---|---|---|---|",
     ]
@@ -45,4 +45,6 @@ def _markdown(found: list[dict[str, Any]], counts: dict[str, int]) -> str:
         said = "-" if paper is None else f"{paper['verdict']}: {paper['text']}"
         cells = [claim["says"], claim["place"], f"**{claim['verdict']}**", claim["text"], said]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    rules = dict.fromkeys(claim["rule"] for claim in found)
+    lines += ["\n## How a verdict is reached\n", *(f"- {rule}" for rule in rules)]
     return "\n".join(lines) + "\n"

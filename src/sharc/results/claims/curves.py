@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from sharc.results.claims.evidence import Evidence, Gains, Place, difference
+from sharc.results.claims.evidence import Evidence, Gains, Place
 from sharc.results.claims.finding import Finding, figures, interval, not_tested
 from sharc.results.claims.gains import NO_CELLS, Answer, majority
-from sharc.results.statistics import estimate, mean_by_seed
-from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
+from sharc.results.statistics import difference, estimate, mean_by_seed
+from sharc.results.verdicts import BY_DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
 
 def curves_above(evidence: Evidence, claim: dict[str, Any]) -> Answer:
@@ -46,6 +46,23 @@ def curve_trend(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     )
     numbers = figures(base, "base_slope") | figures(with_sharc, "sharc_slope")
     return Finding(verdict, text, numbers), None
+
+
+def gain_trend(evidence: Evidence, claim: dict[str, Any]) -> Answer:
+    """The distance between the curves with and without SHARC grows from task to task."""
+    growths = []
+    for place in evidence.places(claim["cells"]):
+        plus, base = (
+            _curve(evidence, place, evidence.layout.variant(place.scenario, plus=which), slope=True)
+            for which in (True, False)
+        )
+        if growth := difference(plus, base):
+            growths.append(growth)
+    if not growths:
+        return not_tested(NO_CELLS), None
+    found = estimate(list(mean_by_seed(growths).values()))
+    text = f"From task to task the gain changes by {interval(found)}, mean over methods."
+    return Finding(BY_DIRECTION[found.direction], text, figures(found, "growth")), None
 
 
 def _curve(evidence: Evidence, place: Place, variant: str, *, slope: bool = False) -> Gains:

@@ -11,7 +11,7 @@ from sharc.results.frames import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
 from sharc.results.rows import cell_name
-from sharc.results.statistics import Estimate
+from sharc.results.statistics import Estimate, difference
 
 ANY = "any"
 Gains = dict[int, float]
@@ -98,8 +98,3 @@ class Evidence:
             "buffer": place.buffer,
         }
         return cell_name(fields)
-
-
-def difference(plus: Gains, base: Gains) -> Gains:
-    """plus - base for the seeds both have."""
-    return {seed: plus[seed] - base[seed] for seed in sorted(plus) if seed in base}

@@ -3,32 +3,92 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from sharc.errors import UserError, unknown
 from sharc.results import labels
-from sharc.results.claims import curves, gains, memories, motivation, references
+from sharc.results.claims import curves, gains, held, memories, motivation, references
 from sharc.results.claims.evidence import Evidence
 from sharc.results.claims.finding import Finding
 from sharc.results.verdicts import NOT_TESTED
 
 Check = Callable[[Evidence, dict[str, Any]], tuple[Finding, Finding | None]]
-KINDS: dict[str, Check] = {
-    "most_improve": gains.most_improve,
-    "all_improve": gains.all_improve,
-    "gain_about": gains.gain_about,
-    "larger_gain": gains.larger_gain,
-    "above_method": references.above_method,
-    "upper_bound": references.upper_bound,
-    "curves_above": curves.curves_above,
-    "curve_trend": curves.curve_trend,
-    "memory_better": memories.memory_better,
-    "optimum_between": memories.optimum_between,
-    "recall_near_perfect": memories.recall_near_perfect,
-    "held": memories.held,
-    "figure1_recall": motivation.figure1_recall,
+
+
+class Kind(NamedTuple):
+    """A check, and in words when it says reproduced, not reproduced or undecided."""
+
+    check: Check
+    rule: str
+
+
+_COUNTED = (
+    "reproduced if more than half of the cells are decided that way by their own interval, not "
+    "reproduced if at most half of their means even point there and more cells are decided against "
+    "it than for it, else undecided."
+)
+_SIGN = (
+    "reproduced if the interval of the paired difference lies above zero, not reproduced if "
+    "below, else undecided."
+)
+_ALL = (
+    "reproduced if all are decided that way, not reproduced if one is decidedly not, else "
+    "undecided."
+)
+
+KINDS: dict[str, Kind] = {
+    "most_improve": Kind(gains.most_improve, f"Most cells gain: {_COUNTED}"),
+    "all_improve": Kind(gains.all_improve, f"Every cell gains: {_ALL}"),
+    "every_group_gains": Kind(
+        gains.every_group_gains, f"Each data set, method and buffer gains on average: {_ALL}"
+    ),
+    "gain_about": Kind(
+        gains.gain_about,
+        "A gain of so many points: not reproduced if the interval ends below them (below half a "
+        "digit less where the paper says “approximately”), reproduced if it reaches them and lies "
+        "above zero, else undecided. Of several cells each must reach them.",
+    ),
+    "larger_gain": Kind(gains.larger_gain, f"One mean gain exceeds another: {_SIGN}"),
+    "above_method": Kind(references.above_method, f"Most cells lie above a reference: {_COUNTED}"),
+    "upper_bound": Kind(
+        references.upper_bound,
+        "No cell lies above a reference: not reproduced if one decidedly does, reproduced if all "
+        "lie decidedly below, else undecided.",
+    ),
+    "curves_above": Kind(
+        curves.curves_above, f"Most curves lie higher, averaged over all tasks: {_COUNTED}"
+    ),
+    "curve_trend": Kind(
+        curves.curve_trend,
+        "The base's curve falls and SHARC's rises: not reproduced if one of the two slopes is "
+        "decidedly the opposite, reproduced if both are decided, else undecided.",
+    ),
+    "gain_trend": Kind(curves.gain_trend, f"The gain grows from task to task: {_SIGN}"),
+    "memory_better": Kind(memories.memory_better, f"One memory's ACC exceeds another's: {_SIGN}"),
+    "optimum_between": Kind(
+        memories.optimum_between, f"The best θ inside a range beats the best outside: {_SIGN}"
+    ),
+    "optimum_higher": Kind(memories.optimum_higher, f"One best θ exceeds another: {_SIGN}"),
+    "recall_near_perfect": Kind(
+        memories.recall_near_perfect,
+        "The recall error is a small share of that of zeros: reproduced if the interval ends "
+        "below the share, not reproduced if it lies above, else undecided.",
+    ),
+    "held": Kind(
+        held.held,
+        "Less is held: reproduced if so in every cell, not reproduced if in none, else undecided; "
+        "sizes do not vary with the seed.",
+    ),
+    "more_for_its_bytes": Kind(
+        held.more_for_its_bytes, f"Most cells lie above the base with as many bytes: {_COUNTED}"
+    ),
+    "figure1_recall": Kind(
+        motivation.figure1_recall,
+        "One error is smaller than another: reproduced if so in every hard corruption, not "
+        "reproduced if in none, else undecided. One set of images, no seeds.",
+    ),
 }
 _NEEDED = ("id", "place", "says", "kind")
 
@@ -62,7 +122,8 @@ def _foreign(evidence: Evidence) -> str:
 
 def evaluate(evidence: Evidence, claim: dict[str, Any]) -> dict[str, Any]:
     """One claim with our verdict and what the paper's own numbers say."""
-    ours, paper = KINDS[claim["kind"]](evidence, claim)
+    kind = KINDS[claim["kind"]]
+    ours, paper = kind.check(evidence, claim)
     if ours.verdict != NOT_TESTED and (elsewhere := _foreign(evidence)):
         ours = replace(ours, text=f"{ours.text} (On {elsewhere}, which the paper does not use.)")
     if lost := evidence.lost(claim["cells"]) if "cells" in claim else 0:
@@ -71,6 +132,7 @@ def evaluate(evidence: Evidence, claim: dict[str, Any]) -> dict[str, Any]:
     return {
         **{key: claim[key] for key in _NEEDED},
         "test": rest,
+        "rule": kind.rule,
         **ours.as_json(),
         "paper": None if paper is None else paper.as_json(),
     }

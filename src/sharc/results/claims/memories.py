@@ -1,18 +1,15 @@
-"""Checks on theta, on the associative memories, on recall, and on what is held."""
+"""Checks on theta, on the associative memories and on recall."""
 
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from sharc.results import labels
-from sharc.results.claims.evidence import Evidence, difference
+from sharc.results.claims.evidence import Evidence, Gains, Place
 from sharc.results.claims.finding import Finding, figures, interval, not_tested
-from sharc.results.claims.gains import NO_CELLS, Answer
-from sharc.results.statistics import estimate, mean_by_seed
-from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
-
-_BY_DIRECTION = {"up": REPRODUCED, "down": NOT_REPRODUCED, "undecided": UNDECIDED}
+from sharc.results.claims.gains import Answer
+from sharc.results.statistics import difference, estimate, mean_by_seed
+from sharc.results.verdicts import BY_DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
 
 def memory_better(evidence: Evidence, claim: dict[str, Any]) -> Answer:
@@ -37,38 +34,65 @@ def memory_better(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         for place in found
         for name in ("better", "than")
     ]
-    return Finding(_BY_DIRECTION[gap.direction], text, figures(gap, "difference"), cells), None
+    return Finding(BY_DIRECTION[gap.direction], text, figures(gap, "difference"), cells), None
 
 
 def optimum_between(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """The best theta lies in a range: best mean inside against best mean outside, paired."""
     low, high = claim["range"]
     gaps, best, cells = [], [], []
-    for place in evidence.places(claim["cells"]):
-        by_theta = _sweep(evidence, place)
+    for place, by_theta in _sweeps(evidence, claim["cells"]).items():
         inside = {t: runs for t, runs in by_theta.items() if low - 1e-9 <= t <= high + 1e-9}
         outside = {t: runs for t, runs in by_theta.items() if t not in inside}
-        if len(by_theta) < 4 or not inside or not outside:
+        if not inside or not outside:
             continue
-        means = {theta: float(np.mean(list(runs.values()))) for theta, runs in by_theta.items()}
-        top, rival = (max(group, key=means.__getitem__) for group in (inside, outside))
+        top, rival = (_best(group) for group in (inside, outside))
         gaps.append(difference(inside[top], outside[rival]))
-        best.append(max(means, key=means.__getitem__))
+        best.append((_best(by_theta), max(by_theta)))
         cells += [
             evidence.name(place, labels.variant(evidence.layout.memory, t)) for t in (top, rival)
         ]
     if not gaps:
-        return not_tested("this suite does not sweep θ on the cells named"), None
+        return not_tested(_NO_SWEEP), None
     gap = estimate(list(mean_by_seed(gaps).values()))
     text = (
-        f"Best θ: {', '.join(f'{theta:g}' for theta in best)}. Best inside {low:g}–{high:g} minus "
-        f"best outside: {interval(gap)}."
+        f"Best θ: {', '.join(f'{theta:g}' for theta, _ in best)}. Best inside {low:g}–{high:g} "
+        f"minus best outside: {interval(gap)}."
     )
-    numbers = figures(gap, "difference") | {"best_theta": best}
-    return Finding(_BY_DIRECTION[gap.direction], text, numbers, cells), None
+    if any(theta == end < 1 for theta, end in best):
+        text += f" The sweep ends at {max(end for _, end in best):g}: more was not tried."
+    numbers = figures(gap, "difference") | {"best_theta": [theta for theta, _ in best]}
+    return Finding(BY_DIRECTION[gap.direction], text, numbers, cells), None
 
 
-def _sweep(evidence: Evidence, place: Any) -> dict[float, dict[int, float]]:
+def optimum_higher(evidence: Evidence, claim: dict[str, Any]) -> Answer:
+    """One scenario's best theta is higher than the other's, seed by seed."""
+    tops = []
+    for cells in (claim["cells"], claim["than"]):
+        each = [_best_by_seed(by_theta) for by_theta in _sweeps(evidence, cells).values()]
+        tops.append(mean_by_seed(each))
+    if not all(tops):
+        return not_tested(_NO_SWEEP), None
+    gap = estimate(list(difference(*tops).values()))
+    means = [float(np.mean(list(top.values()))) for top in tops]
+    text = (
+        f"Best θ, mean over seeds and methods: {means[0]:.2f} against {means[1]:.2f}; difference "
+        f"{interval(gap, '').replace('  ', ' ')}."
+    )
+    return Finding(BY_DIRECTION[gap.direction], text, figures(gap, "difference")), None
+
+
+_NO_SWEEP = "this suite does not sweep θ on the cells named"
+_ENOUGH = 4  # fewer values of theta are the tables' own variants, not a sweep
+
+
+def _sweeps(evidence: Evidence, cells: dict[str, Any]) -> dict[Place, dict[float, Gains]]:
+    """Theta -> ACC by seed, of every named cell that was swept."""
+    found = {place: _sweep(evidence, place) for place in evidence.places(cells)}
+    return {place: by_theta for place, by_theta in found.items() if len(by_theta) >= _ENOUGH}
+
+
+def _sweep(evidence: Evidence, place: Place) -> dict[float, Gains]:
     summary = evidence.results.summary
     thetas = summary.loc[summary["memory"] == evidence.layout.memory, "theta"].dropna().unique()
     runs = {
@@ -78,18 +102,27 @@ def _sweep(evidence: Evidence, place: Any) -> dict[float, dict[int, float]]:
     return {theta: found for theta, found in runs.items() if found}
 
 
+def _best(by_theta: dict[float, Gains]) -> float:
+    return max(by_theta, key=lambda theta: float(np.mean(list(by_theta[theta].values()))))
+
+
+def _best_by_seed(by_theta: dict[float, Gains]) -> Gains:
+    seeds = set.intersection(*(set(runs) for runs in by_theta.values()))
+    return {seed: max(by_theta, key=lambda theta: by_theta[theta][seed]) for seed in sorted(seeds)}
+
+
 def recall_near_perfect(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """The recall error is a small share of the error of leaving zeros in place."""
     frame = evidence.results.recall
     memory, limit = evidence.layout.memory, float(claim["share"])
-    thetas = set(evidence.layout.theta.values())
-    frame = frame[(frame["memory"] == memory) & frame["theta"].isin(thetas)]
+    frame = frame[frame["theta"].isin(set(evidence.layout.theta.values()))]
     frame = frame[frame["zero_fill_mse"] > 0]
-    if frame.empty:
-        return not_tested("this suite recalls nothing"), None
     frame = frame.assign(share=frame["mse"] / frame["zero_fill_mse"])
-    share = estimate(frame.groupby("seed")["share"].mean().tolist())
-    ages = frame.groupby("age")["share"].mean()
+    mine = frame[frame["memory"] == memory]
+    if mine.empty:
+        return not_tested("this suite recalls nothing"), None
+    share = estimate(mine.groupby("seed")["share"].mean().tolist())
+    ages = mine.groupby("age")["share"].mean()
     verdict = UNDECIDED
     if share.high <= limit:
         verdict = REPRODUCED
@@ -100,41 +133,13 @@ def recall_near_perfect(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         f"average, {100 * ages.iloc[0]:.1f} % at age {ages.index[0]} and {100 * ages.iloc[-1]:.1f} "
         f"% at age {ages.index[-1]}; “near-perfect” is read as at most {100 * limit:g} %."
     )
+    others = frame[frame["memory"].isin(_LEARNED) & (frame["memory"] != memory)]
+    if len(others):
+        means = others.groupby("memory")["share"].mean()
+        said = ", ".join(f"{labels.memory(str(m))} {100 * x:.1f} %" for m, x in means.items())
+        text += f" Other memories, where they ran: {said}."
     by_age = {f"age_{age}": float(value) for age, value in ages.items()}
     return Finding(verdict, text, figures(share, "share") | by_age), None
 
 
-def held(evidence: Evidence, claim: dict[str, Any]) -> Answer:
-    """SHARC holds less than its base: per stored sample, or in total and in all its parts."""
-    ratios, cells = [], []
-    for place in evidence.places(claim["cells"]):
-        plus = evidence.layout.variant(place.scenario, plus=True)
-        one, other = (_size(evidence, place, v, claim["count"]) for v in (plus, "dense"))
-        if one is not None and other:
-            ratios.append(one / other)
-            cells.append(evidence.name(place))
-    if not ratios:
-        return not_tested(NO_CELLS), None
-    fewer = sum(ratio < 1 for ratio in ratios)
-    verdict = {len(ratios): REPRODUCED, 0: NOT_REPRODUCED}.get(fewer, UNDECIDED)
-    what = {
-        "values_per_item": "kept values per stored sample",
-        "total_bytes": "bytes held in all, the associative memory included",
-    }[claim["count"]]
-    text = (
-        f"With SHARC over without, {what}: {min(ratios):.2f} to {max(ratios):.2f} times, "
-        f"median {float(np.median(ratios)):.2f}; less in {fewer} of {len(ratios)} cells."
-    )
-    numbers = {"cells": len(ratios), "less": fewer, "median_ratio": float(np.median(ratios))}
-    return Finding(verdict, text, numbers, cells), None
-
-
-def _size(evidence: Evidence, place: Any, variant: str, count: str) -> float | None:
-    def mean(name: str) -> float | None:
-        values = list(evidence.seeds(place, variant, name).values())
-        return float(np.mean(values)) if values and not pd.isna(values).any() else None
-
-    if count == "total_bytes":
-        return mean("total_bytes")
-    floats, items = mean("counted_floats"), mean("items")
-    return None if floats is None or not items else floats / items
+_LEARNED = ("bayes_pcn", "pcn", "modern_hopfield", "hopfield")  # the others are controls

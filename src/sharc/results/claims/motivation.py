@@ -10,38 +10,34 @@ from sharc.results.claims.finding import Finding, not_tested
 from sharc.results.claims.gains import Answer
 from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
+_RIVALS = ("hopfield", "inpainter")
+
 
 def figure1_recall(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """On stored images, the memory's error is below the inpainter's at every hard corruption."""
     if evidence.figure1 is None:
         return not_tested("this suite does not build Figure 1"), None
-    rows = hard_rows(read_json(evidence.figure1 / "figure1.json"), float(claim["level"]))
-    if not rows:
-        return not_tested("figure1.json has no corruption of that size"), None
-    better = sum(row["hopfield"] < row["inpainter"] for row in rows)
-    verdict = {len(rows): REPRODUCED, 0: NOT_REPRODUCED}.get(better, UNDECIDED)
-    means = {
-        name: float(np.mean([row[name] for row in rows])) for name in ("hopfield", "inpainter")
-    }
+    rows = read_json(evidence.figure1 / "figure1.json")["rows"]
+    stored, unseen = (hard_errors(rows, float(claim["level"]), stored=s) for s in (True, False))
+    better = sum(row["hopfield"] < row["inpainter"] for row in stored)
+    verdict = {len(stored): REPRODUCED, 0: NOT_REPRODUCED}.get(better, UNDECIDED)
     text = (
-        f"On stored images the Hopfield memory has the smaller error in {better} of {len(rows)} "
-        f"hard corruptions (mean squared error {means['hopfield']:.4f} against "
-        f"{means['inpainter']:.4f}). This says nothing about images that were never stored."
+        f"On stored images the Hopfield memory has the smaller error in {better} of {len(stored)} "
+        f"hard corruptions (mean squared error {_means(stored)}). On images that were never "
+        f"stored: {_means(unseen)}."
     )
-    return Finding(verdict, text, {"corruptions": len(rows), "better": better, **means}), None
+    means = {name: float(np.mean([row[name] for row in stored])) for name in _RIVALS}
+    return Finding(verdict, text, {"corruptions": len(stored), "better": better, **means}), None
 
 
-def hard_rows(content: Any, level: float) -> list[dict[str, float]]:
-    """Errors on stored images at corruptions of at least `level`, by any spelling of the stage."""
-    found = []
-    for row in content.get("rows", content.get("results", [])):
-        stored = row.get("stored", row.get("images", "stored"))
-        if stored in (True, "stored") and float(row["level"]) >= level:
-            errors = {name: _error(row, name) for name in ("hopfield", "inpainter")}
-            found.append(errors)
-    return found
+def hard_errors(rows: list[Any], level: float, *, stored: bool) -> list[dict[str, float]]:
+    """Mean squared errors at corruptions of at least `level`."""
+    return [
+        {name: row[name]["mse"] for name in _RIVALS}
+        for row in rows
+        if row["stored"] is stored and row["level"] >= level
+    ]
 
 
-def _error(row: dict[str, Any], name: str) -> float:
-    nested = row.get(name)
-    return float(nested["mse"] if isinstance(nested, dict) else row[f"{name}_mse"])
+def _means(rows: list[dict[str, float]]) -> str:
+    return " against ".join(f"{np.mean([row[name] for row in rows]):.4f}" for name in _RIVALS)

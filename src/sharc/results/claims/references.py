@@ -3,7 +3,7 @@
 from typing import Any
 
 from sharc.results import labels
-from sharc.results.claims.evidence import Evidence, Gains, Place, difference
+from sharc.results.claims.evidence import Evidence, Gains, Place
 from sharc.results.claims.finding import (
     DOES_NOT_SUPPORT,
     SUPPORTS,
@@ -13,7 +13,7 @@ from sharc.results.claims.finding import (
     not_tested,
 )
 from sharc.results.claims.gains import NO_CELLS, Answer, majority
-from sharc.results.statistics import estimate, pooled
+from sharc.results.statistics import difference, estimate, pooled
 from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
 
