@@ -113,6 +113,17 @@ def test_claims_tables_figures_and_deviations_are_all_there(text, read):
     assert "not part of this suite" in text
 
 
+def test_what_is_held_and_the_heads_have_sections_whose_numbers_lead_to_their_cells(text):
+    for name, rows, link in (
+        ("ledger", 24, "digits/efficientnet_lite0/er/bayes_pcn-t0.8/b50"),
+        ("clser_heads", 8, "digits/efficientnet_lite0/clser/dense/b200"),
+    ):
+        section = text.split(f'<section id="{name}">')[1].split("</section>")[0]
+        assert section.count("<tr>") == rows + 1
+        assert f'data-cell="{link}"' in section
+        assert f'<a href="#{name}">' in text
+
+
 def test_a_missing_run_is_announced(tmp_path):
     made = fake_results.whole()
     runs = (made.results / "runs.csv").read_text()

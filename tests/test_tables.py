@@ -10,7 +10,7 @@ import pytest
 import fake_results
 import fake_runs
 from sharc.errors import UserError
-from sharc.results.layout import Layout
+from sharc.results.layout import GROUPS, SCENARIOS, Layout
 from sharc.results.paper import Paper
 from sharc.results.statistics import Estimate
 from sharc.results.verdicts import agreement, direction, printed_direction
@@ -38,7 +38,8 @@ def line(frame, **fields):
 
 
 def test_every_table_comes_in_four_forms(out):
-    names = ["task_il_main", "task_il_appendix", "class_il_main", "class_il_appendix", "comparison"]
+    names = [f"{scenario}_{group}" for scenario in SCENARIOS for group in GROUPS]
+    names += ["comparison", "ledger"]
     expected = {f"{name}.{ending}" for name in names for ending in ("tex", "md", "csv", "html")}
     assert {path.name for path in out.iterdir()} == expected | {"all.tex"}
 
@@ -160,11 +161,12 @@ def test_the_same_results_give_the_same_bytes(out, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_document_compiles_with_a_stock_article_class(out, tmp_path):
+@pytest.mark.parametrize("suite", [fake_results.small, fake_results.demo])
+def test_the_document_compiles_with_a_stock_article_class(suite, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed: texlive-latex-base and texlive-latex-recommended")
-    for path in out.glob("*.tex"):
-        shutil.copy(path, tmp_path)
+    made = suite()
+    tables.build(made.results, fake_results.PAPER, tmp_path, layout=made.layout)
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]

@@ -12,8 +12,6 @@ import yaml
 
 from sharc.artifacts.files import read_json
 from sharc.results import labels
-from sharc.results.comparison import readable
-from sharc.results.comparison_markup import counts, foot
 from sharc.results.frames import Results
 from sharc.results.layout import GROUPS, SCENARIOS, Layout
 from sharc.results.markup import caption, notes
@@ -95,21 +93,6 @@ def _value(cell: Cell, metric: str, paper: dict[str, float] | None) -> Json:
         "verdict": verdict,
         "arrow": ARROWS.get(verdict, ""),
         "paper": f"{number:.2f}".replace("-", labels.MINUS) if shown else "",
-    }
-
-
-def comparison(frame: pd.DataFrame) -> Json:
-    """The comparison's text, with our "+" cell of each row for its provenance."""
-    text = readable(frame)
-    rows = [
-        {"cells": cells, "cell": row["plus_cell"] or row["cell"], "verdict": row["verdict"]}
-        for cells, row in zip(text.to_numpy().tolist(), frame.to_dict("records"), strict=True)
-    ]
-    return {
-        "heads": list(text.columns),
-        "rows": rows,
-        "counts": counts(frame),
-        "notes": foot(frame),
     }
 
 

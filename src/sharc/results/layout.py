@@ -66,9 +66,9 @@ class Layout:
 
     def backbone_of(self, frame: pd.DataFrame, dataset: str) -> str | None:
         """The backbone whose runs are shown for `dataset`; several need a choice."""
-        found = sorted(frame.loc[frame["dataset"] == dataset, "backbone"].unique())
         if self.backbone is not None:
             return self.backbone
+        found = sorted(frame.loc[frame["dataset"] == dataset, "backbone"].unique())
         if len(found) > 1:
             raise UserError(
                 f"{dataset} has runs on several backbones ({', '.join(found)}): "

@@ -1,11 +1,10 @@
 """A table as LaTeX, HTML, Markdown and CSV; LaTeX and HTML are written by pandas' Styler."""
 
-import re
-
 import pandas as pd
 
 from sharc.results import labels
 from sharc.results.tables import Table
+from sharc.results.typeset import pipes, tex
 
 SHADE = "rowcolor:{gray!20}"
 METRICS = {"acc": "ACC (↑)", "bwt": "BWT (↑)"}
@@ -78,12 +77,12 @@ def markdown(table: Table) -> str:
     """A pipe table; "+" rows in bold where LaTeX shades them."""
     text = frame(table, buffer_everywhere=True)
     heads = [" ".join(filter(None, column)) for column in text.columns]
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    for (row, _), line in zip(table.rows, text.to_numpy().tolist(), strict=True):
-        shown = [line[0], f"**{line[1]}**" if row.plus else line[1], *line[2:]]
-        lines.append("| " + " | ".join(shown) + " |")
+    lines = [
+        [line[0], f"**{line[1]}**" if row.plus else line[1], *line[2:]]
+        for (row, _), line in zip(table.rows, text.to_numpy().tolist(), strict=True)
+    ]
     foot = "".join(f"\n{note}\n" for note in notes(table))
-    return f"{caption(table)}\n\n" + "\n".join(lines) + "\n" + foot
+    return f"{caption(table)}\n\n{pipes(heads, lines)}{foot}"
 
 
 def html(table: Table) -> str:
@@ -103,7 +102,7 @@ def latex(table: Table) -> str:
     text = frame(table, buffer_everywhere=False).map(tex).rename(columns=tex)
     plus = [row.plus for row, _ in table.rows]
     text[("", "Model")] = [
-        rf"\textbf{{{name.removesuffix(_TEX[labels.PLUS])}}}$^{{+}}$" if shaded else name
+        rf"\textbf{{{name.removesuffix(tex(labels.PLUS))}}}$^{{+}}$" if shaded else name
         for name, shaded in zip(text[("", "Model")], plus, strict=True)
     ]
     styler = text.style.hide(axis="index").apply(
@@ -134,15 +133,3 @@ def _group_rules(body: str, table: Table) -> str:
     for place in reversed(changes):
         lines.insert(first + place, r"\midrule")
     return "\n".join(lines) + "\n"
-
-
-_TEX = {
-    labels.PLUS: "$^{+}$", labels.MINUS: "$-$", "±": r"$\pm$", "≈": r"$\approx$",
-    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "%": r"\%", "_": r"\_", "&": r"\&", "…": r"\dots{}",
-}  # fmt: skip
-
-
-def tex(text: str) -> str:
-    """Text for LaTeX; a leading hyphen of a number becomes a minus."""
-    text = re.sub(r"(?<![\w-])-(?=\d)", labels.MINUS, str(text))
-    return "".join(_TEX.get(letter, letter) for letter in text)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sharc.results.frames import Results
 from sharc.results.layout import Layout, Row
@@ -57,8 +58,10 @@ class Table:
         return f"{self.scenario}_{self.group}"
 
 
-def cell(results: Results, layout: Layout, scenario: str, dataset: str, row: Row) -> Cell:
-    """Our cell for one row and data set, empty if this suite does not have it."""
+def line_of(
+    results: Results, layout: Layout, scenario: str, dataset: str, row: Row
+) -> pd.Series | None:
+    """The summary's line for one row and data set; None if this suite does not have it."""
     summary = results.summary
     backbone = layout.backbone_of(summary, dataset)
     found = summary[
@@ -69,9 +72,14 @@ def cell(results: Results, layout: Layout, scenario: str, dataset: str, row: Row
         & (summary["buffer"] == row.buffer)
         & (summary["scenario"] == scenario)
     ]
-    if found.empty:
+    return None if found.empty else found.iloc[0]
+
+
+def cell(results: Results, layout: Layout, scenario: str, dataset: str, row: Row) -> Cell:
+    """Our cell for one row and data set, empty if this suite does not have it."""
+    line = line_of(results, layout, scenario, dataset, row)
+    if line is None:
         return Cell("")
-    line = found.iloc[0]
     return Cell(
         cell_name(line),
         int(line["n"]),

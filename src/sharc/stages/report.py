@@ -7,9 +7,11 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from sharc.artifacts.files import read_json, write_text
-from sharc.report import page
+from sharc.report import listed, page
+from sharc.results import comparison_markup
 from sharc.results.frames import Results
 from sharc.results.layout import Layout
+from sharc.results.listings import listings
 from sharc.results.verdicts import VERDICTS
 
 SECTIONS = {
@@ -17,6 +19,8 @@ SECTIONS = {
     "claims": "Claims",
     "tables": "Tables",
     "comparison": "Beside the paper",
+    "ledger": "What is held",
+    "clser_heads": "CLS-ER's heads",
     "ladder": "Where the paper's numbers come from",
     "figures": "Figures",
     "cost": "Cost",
@@ -49,12 +53,15 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     found, shape = Results(results), Layout.of(layout)
     claims = read_json(claims_json)
     compared = page.read_comparison(tables)
+    extra: dict[str, Any] = {"ledger": None, "clser_heads": None}
+    extra |= {one.name: listed.shown(one) for one in listings(found, shape)}
     content = {
         "suite": {"suite": "", **suite},
         "claims": claims,
         "counts": {verdict: claims["counts"][verdict] for verdict in VERDICTS},
         "tables": page.tables(found, shape, compared),
-        "comparison": page.comparison(compared),
+        "comparison": listed.shown(comparison_markup.listing(compared)),
+        **extra,
         "figures": page.figures(figures),
         "ladder": None if ladder is None else page.figures(ladder),
         "costs": costs,
@@ -64,7 +71,8 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
         "provenance": Markup(page.provenance(found, provenance)),
         **_missing(found),
     }
-    absent = {name for name, part in (("cost", costs), ("ladder", ladder)) if not part}
+    parts = {"cost": costs, "ladder": ladder, **extra}
+    absent = {name for name, part in parts.items() if not part}
     content["sections"] = [item for item in SECTIONS.items() if item[0] not in absent]
     write_text(out, _render(content))
 

@@ -1,0 +1,111 @@
+"""The ledger for readers: what is held in all, and what equal bytes say."""
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from sharc.results import labels
+from sharc.results.comparison import gain_text
+from sharc.results.equal_bytes import SLACK
+from sharc.results.ledger import SIZES
+from sharc.results.listing import Listing
+from sharc.results.verdicts import tally
+
+HEADS = {"items": "Samples", "counted_floats": "Values", "total_bytes": "MB"}
+EQUAL, GAIN, VERDICT = "Equal base", "Gain over it [95 %]", "Our verdict"
+NOTES = [
+    "Samples: stored samples. Values: what the paper counts, the kept values, in millions of "
+    "numbers. MB: all that is held beside the head being trained (values, indices, labels, "
+    "logits, the associative memory's weights and their prior, further heads), in million bytes. "
+    f"In all, per sample: bytes of {labels.PLUS} over its base's, and the same per stored sample, "
+    "the associative memory shared out.",
+    f"Equal base: the buffer of the base whose bytes in all are nearest to those of {labels.PLUS}; "
+    f"none: no base with good runs in this suite comes within {100 * SLACK:g} %. Gain over it: "
+    "ACC in points, paired by seed, with a bootstrap interval over seeds; (n=…) if runs are "
+    "missing.",
+]
+
+
+def listing(frame: pd.DataFrame) -> Listing | None:
+    """The ledger; None for a suite without a buffer."""
+    if frame.empty:
+        return None
+    kinds = {"": "", "plus_": f" {labels.PLUS}"}
+    links = {
+        HEADS[size] + mark: f"{kind}cell" for size in SIZES for kind, mark in kinds.items()
+    } | {EQUAL: "equal_cell", GAIN: "plus_cell"}
+    return Listing(
+        "ledger", frame, readable(frame), summary(frame), NOTES,
+        align="llrl" + "r" * 10 + "l", links=links, verdict=VERDICT,
+    )  # fmt: skip
+
+
+def summary(frame: pd.DataFrame) -> str:
+    """`Task-IL: with SHARC (⁺) a method holds 1.52 to 3.59 times ...`, per scenario."""
+    return " ".join(
+        f"{labels.scenario(str(scenario))}: {_said(group)}"
+        for scenario, group in frame.groupby("scenario", sort=False)
+    )
+
+
+def _said(group: pd.DataFrame) -> str:
+    known = group.dropna(subset=["bytes_ratio"])
+    if known.empty:
+        return f"no {labels.PLUS} cell and its base have both ended well."
+    in_all, each = (
+        f"{known[name].min():.2f} to {known[name].max():.2f}"
+        for name in ("bytes_ratio", "sample_ratio")
+    )
+    equal = group[group["gain_n"] > 0]
+    beside = "none" if equal.empty else f"{len(equal)}"
+    counted = "" if equal.empty else f": {tally(equal['verdict'])}"
+    return (
+        f"with SHARC ({labels.PLUS}) a method holds {in_all} times its base's bytes in all, "
+        f"{each} times per stored sample. Of {len(known)} {labels.PLUS} cells {beside} can be set "
+        f"beside a base that holds as many bytes{counted}."
+    )
+
+
+def readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """The ledger as text, with the heads people read."""
+    return pd.DataFrame([_texts(line) for line in frame.to_dict("records")])
+
+
+def _texts(line: dict[str, Any]) -> dict[str, str]:
+    lost, plus_lost = ("missing" if line[name] else "-" for name in ("cell", "plus_cell"))
+    either = "-" if "-" in (lost, plus_lost) else "missing"
+    sizes = {
+        HEADS[size] + mark: _size(line[f"{kind}{size}"], size, instead)
+        for size in SIZES
+        for kind, mark, instead in (("", "", lost), ("plus_", f" {labels.PLUS}", plus_lost))
+    }
+    return {
+        "Scenario": labels.scenario(line["scenario"]),
+        "Data set": labels.dataset(line["dataset"]),
+        "Buffer": str(line["buffer"]),
+        "Method": labels.method(line["method"]),
+        **sizes,
+        "In all": _fixed(line["bytes_ratio"], 2, either),
+        "Per sample": _fixed(line["sample_ratio"], 2, either),
+        **_equal(line, plus_lost),
+    }
+
+
+def _size(value: float, size: str, instead: str) -> str:
+    millions, digits = {"items": (1, 0), "counted_floats": (1e6, 3), "total_bytes": (1e6, 2)}[size]
+    return _fixed(value / millions, digits, instead)
+
+
+def _fixed(value: float, digits: int, instead: str) -> str:
+    return instead if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def _equal(line: dict[str, Any], plus_lost: str) -> dict[str, str]:
+    if math.isnan(line["equal_buffer"]):
+        found = plus_lost if math.isnan(line["plus_total_bytes"]) else "none"
+        return {EQUAL: found, GAIN: "-", VERDICT: "-"}
+    gain = gain_text(line) if line["gain_n"] else "missing"
+    if line["gain_n"] and line["gain_n_missing"]:
+        gain += f" (n={line['gain_n']:.0f})"
+    return {EQUAL: f"{line['equal_buffer']:.0f}", GAIN: gain, VERDICT: line["verdict"] or "-"}
