@@ -127,7 +127,8 @@ def evaluate(evidence: Evidence, claim: dict[str, Any]) -> dict[str, Any]:
     if ours.verdict != NOT_TESTED and (elsewhere := _foreign(evidence)):
         ours = replace(ours, text=f"{ours.text} (On {elsewhere}, which the paper does not use.)")
     if lost := evidence.lost(claim["cells"]) if "cells" in claim else 0:
-        ours = replace(ours, text=f"{ours.text} Planned but without runs that ended well: {lost}.")
+        said = ours.text.removesuffix(".")
+        ours = replace(ours, text=f"{said}. Planned but without runs that ended well: {lost}.")
     rest = {key: value for key, value in claim.items() if key not in _NEEDED}
     return {
         **{key: claim[key] for key in _NEEDED},
