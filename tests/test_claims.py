@@ -118,6 +118,13 @@ def test_a_sentence_says_which_gain_must_reach_its_figure(take, verdict, said):
     assert (paper.verdict == "supports") == (take == "largest")
 
 
+def test_a_word_that_no_check_knows_is_refused_with_what_is_legal():
+    with pytest.raises(UserError, match=r"claim a: unknown take 'larges'.*largest"):
+        gains.gain_about(Worked(TWO), CELLS | {"id": "a", "points": 1, "take": "larges"})
+    with pytest.raises(UserError, match=r"claim a: unknown count 'bytes'.*total_bytes"):
+        held.held(Worked(), CELLS | {"id": "a", "count": "bytes"})
+
+
 def test_each_data_set_method_and_buffer_must_gain_in_all_settings():
     cells = {
         place("er"): spread(1), place("gem"): spread(-1),

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sharc.errors import UserError, unknown
 from sharc.results import labels
 from sharc.results.claims.evidence import Evidence, Gains, Place
 from sharc.results.claims.finding import (
@@ -132,6 +133,8 @@ def gain_about(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """
     points, least = float(claim["points"]), float(claim["points"]) - claim.get("tolerance", 0)
     take = claim.get("take", "mean")
+    if take not in _TAKES:
+        raise UserError(f"claim {claim.get('id')}: {unknown('take', take, _TAKES)}")
     which, choose = _TAKES[take]
     printed = [gain.mean for gain in evidence.printed_gains(claim["cells"])]
     stands = choose(printed) if printed else float("nan")

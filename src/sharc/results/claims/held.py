@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sharc.errors import UserError, unknown
 from sharc.results.claims.evidence import Evidence, Place
 from sharc.results.claims.finding import Finding, not_tested
 from sharc.results.claims.gains import NO_CELLS, Answer, majority
@@ -19,6 +20,8 @@ _COUNTS = {
 
 def held(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """SHARC holds less per stored sample than its base."""
+    if claim["count"] not in _COUNTS:
+        raise UserError(f"claim {claim.get('id')}: {unknown('count', claim['count'], _COUNTS)}")
     ratios, cells = [], []
     for place in evidence.places(claim["cells"]):
         plus = evidence.layout.variant(place.scenario, plus=True)
