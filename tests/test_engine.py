@@ -1,6 +1,8 @@
 """The engine: evaluation, stacking, devices, and what it says to bad input."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.train import stacks, train
 from sharc.errors import UserError
 from sharc.randomness import generator
+from sharc.steady import steady_products
 from sharc.strategies.agem import AGEM
 from sharc.strategies.base import Strategy
 from sharc.strategies.clser import CLSER
@@ -84,6 +87,25 @@ def test_a_product_is_the_same_bits_wherever_its_rows_lie(shape: tuple[int, int,
             part = slice(run, run + 1)
             alone = torch.bmm(weight[part].clone(), x[part].clone().mT)
             assert torch.equal(alone, together[part])
+
+
+@pytest.mark.parametrize(
+    ("processor", "asked"),
+    [
+        ("vendor_id : GenuineIntel\nflags : avx2 avx512f", None),
+        ("vendor_id : GenuineIntel\nflags : avx2", "AUTO"),
+        ("vendor_id : AuthenticAMD\nflags : avx2 avx512f", "AUTO"),
+    ],
+)
+def test_mkl_is_asked_for_steady_sums_where_it_takes_its_code_for_avx2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processor: str, asked: str | None
+) -> None:
+    monkeypatch.setenv("MKL_CBWR", "")  # so that what is set here is taken back afterwards
+    monkeypatch.delenv("MKL_CBWR")
+    told = tmp_path / "cpuinfo"
+    told.write_text(processor)
+    steady_products(told)
+    assert os.environ.get("MKL_CBWR") == asked
 
 
 def test_the_initial_head_lies_within_pytorchs_bounds_and_fills_them() -> None:

@@ -4,14 +4,15 @@ import os
 from pathlib import Path
 
 
-def steady_products() -> None:
+def steady_products(processor: Path = Path("/proc/cpuinfo")) -> None:
     """Ask MKL for sums in an order that does not follow the alignment of the rows.
 
     In a stack, a run's rows begin wherever the run before it ends; alone, they begin at a multiple
-    of 64 bytes. With AVX-512 MKL adds up both alike; its code for AVX2 does so only in this mode,
-    which is as fast. MKL reads the variable at its first product, hence before anything else is
-    computed; what the user has set stays.
+    of 64 bytes. MKL's code for AVX-512 adds up both alike; its code for AVX2, which it takes on
+    processors of other makers even where they have AVX-512, does so only in this mode, which is
+    as fast. MKL reads the variable at its first product, hence before anything else is computed;
+    what the user has set stays.
     """
-    processor = Path("/proc/cpuinfo")
-    if not (processor.is_file() and "avx512f" in processor.read_text()):
+    told = processor.read_text() if processor.is_file() else ""
+    if not ("GenuineIntel" in told and "avx512f" in told):
         os.environ.setdefault("MKL_CBWR", "AUTO")
