@@ -4,8 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from sharc.cli.export import copied
+from sharc.cli.export import _emptied, copied
+from sharc.errors import UserError
 from sharc.results.frames import Results
 
 
@@ -29,3 +31,12 @@ def test_what_stays_too_large_is_left_out_and_said(tmp_path: Path) -> None:
     out.mkdir()
     assert not copied(tmp_path / "recall.csv", out)
     assert not list(out.iterdir())
+
+
+def test_only_an_earlier_export_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "offline").mkdir()
+    (tmp_path / "offline/made.json").write_text("{}")
+    with pytest.raises(UserError, match=r"not an earlier export.*results/mine"):
+        _emptied(tmp_path)  # one folder too high
+    _emptied(tmp_path / "offline")
+    assert not list((tmp_path / "offline").iterdir())

@@ -294,8 +294,8 @@ def test_figure_1_shows_the_errors_of_its_rows_and_the_means_of_the_hard_ones(tm
     assert [panel.get_xlabel() for panel in panels[3]] == ["", "", "0.2377", "< 0.0001"]
     assert [panel.get_xlabel() for panel in panels[0]] == ["", "", "0.0100", "0.0010"]
     # salient 0.75 and 0.9, block 0.75, dropout 0.75, noise 0.8: (4 x 0.01 + 0.26) / 5
-    assert "0.0600 against 0.0010 for stored images" in drawing.caption
-    assert "0.2000 against 0.5000 for as many images" in drawing.caption
+    assert "memory 0.0010, inpainter 0.0600 for stored images" in drawing.caption
+    assert "memory 0.5000, inpainter 0.2000 for as many images" in drawing.caption
 
 
 def test_a_figure_1_without_its_images_is_an_error_that_names_the_file(tmp_path):

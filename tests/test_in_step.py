@@ -4,13 +4,14 @@ import csv
 import json
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import yaml
 
 from sharc.config import load_params
 from sharc.plots import motivation
-from sharc.results import labels
+from sharc.results import labels, verdicts
 from sharc.workflow import dvc_yaml
 from sharc.workflow.families import FAMILIES, build_graph
 
@@ -100,6 +101,23 @@ def test_the_controls_that_the_readme_tells_of_are_those_of_the_committed_result
         f"as good for ER in Task-IL ({zeros} against {recalled})",
         f"reaches {pooled[0]} (ER) and {pooled[1]} (GEM) in Class-IL where SHARC reaches "
         f"{plus[0]} and {plus[1]} and holds {held[0] / held[1]:.1f} times the bytes",
+    ):
+        assert told in readme, told
+
+
+def test_the_readme_counts_the_gains_and_claims_of_the_committed_results():
+    lines = (ROOT / "results/offline/comparison.csv").read_text().splitlines()
+    cells = [row for row in csv.DictReader(lines) if row["plus_cell"]]
+    found = Counter((row["dataset"], row["verdict"]) for row in cells)
+    up, down = found["cifar10", verdicts.IMPROVES], found["cifar10", verdicts.WORSENS]
+    claims = json.loads((ROOT / "results/offline/claims.json").read_text())["claims"]
+    held = Counter(claim["verdict"] for claim in claims)
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    for told in (
+        f"Of CIFAR-10's {sum(row['dataset'] == 'cifar10' for row in cells)} cells, improving: {up},"
+        f" worsening: {down}.",
+        f"checks {len(claims)} sentences of the paper: {held[verdicts.REPRODUCED]} reproduced, "
+        f"{held[verdicts.NOT_REPRODUCED]} not, {held[verdicts.UNDECIDED]} undecided",
     ):
         assert told in readme, told
 

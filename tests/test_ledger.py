@@ -48,18 +48,18 @@ def shown(frame):
 def test_the_base_with_as_many_bytes_is_found_at_another_buffer(tmp_path):
     found = results(
         tmp_path,
-        cell("dense", 50, 50, 5e6, [70, 70, 70]),
-        cell("dense", 100, 100, 10e6, [80, 81, 82]),
-        cell("dense", 200, 200, 20e6, [90, 90, 90]),
-        cell(PLUS, 50, 250, 10.2e6, [78, 80, 79]),
+        cell("dense", 50, 50, 5e6, [70] * 5),
+        cell("dense", 100, 100, 10e6, [80, 81, 82, 80, 81]),
+        cell("dense", 200, 200, 20e6, [90] * 5),
+        cell(PLUS, 50, 250, 10.2e6, [78, 80, 79, 79, 78]),
     )
     base = equal_base(found, LAYOUT, *WHERE, 50)
     assert base is not None
     assert (base.buffer, base.cell) == (100, "digits/b/er/dense/b100")
     assert base.ratio == pytest.approx(1.02)
-    assert base.gain == {0: -2, 1: -1, 2: -3}
+    assert base.gain == {0: -2, 1: -1, 2: -3, 3: -1, 4: -3}
     line = ledger(found, LAYOUT).iloc[0]
-    assert (line["gain"], line["gain_n"], line["verdict"]) == (-2, 3, "worsens")
+    assert (line["gain"], line["gain_n"], line["verdict"]) == (-2, 5, "worsens")
 
 
 @pytest.mark.parametrize(

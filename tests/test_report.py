@@ -81,6 +81,15 @@ def test_the_embedded_provenance_holds_runs_scores_commit_and_data(text):
     assert data["common"]["data"]["digits"] == {"sha256": "feed"}
 
 
+def test_a_cell_is_told_the_commit_of_its_own_training(tmp_path):
+    made = fake_results.whole()
+    common = {"commit": "1, 2", "training": {"digits/efficientnet_lite0/er/bayes_pcn": "2"}}
+    cells = json.loads(page.provenance(Results(made.results), common))["cells"]
+    found = {name: cell["commit"] for name, cell in cells.items() if "/er/" in name}
+    assert found["digits/efficientnet_lite0/er/bayes_pcn-t0.8/b50"] == "2"
+    assert found["digits/efficientnet_lite0/er/dense/b50"] == "1, 2"
+
+
 def test_without_costs_the_bytes_repeat_and_there_is_no_cost_section(tmp_path, read):
     made = fake_results.whole()
     for name in ("a", "b"):

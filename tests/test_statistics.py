@@ -53,6 +53,12 @@ def test_one_seed_against_four_of_its_size_leaves_a_gain_undecided():
     assert estimate([-1.0, -1.2, -0.9, -1.1, -0.8]).direction == "down"
 
 
+def test_four_seeds_decide_nothing_though_they_agree():
+    four, five = ([1.0, 1.1, 0.9, 1.0, 1.2][:n] for n in (4, 5))
+    assert estimate(four).low > 0
+    assert (estimate(four).direction, estimate(five).direction) == ("undecided", "up")
+
+
 def test_the_level_is_wider_for_few_seeds_and_near_its_name_for_many():
     assert expanded_level(5) == pytest.approx(0.9981, abs=1e-4)
     assert expanded_level(10_000) == pytest.approx(0.95, abs=1e-3)

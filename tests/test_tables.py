@@ -10,6 +10,7 @@ import pytest
 import fake_results
 import fake_runs
 from sharc.errors import UserError
+from sharc.results.comparison_markup import counts
 from sharc.results.layout import GROUPS, SCENARIOS, Layout
 from sharc.results.paper import Paper
 from sharc.results.statistics import Estimate
@@ -139,6 +140,21 @@ def test_missing_runs_show_in_the_table_with_their_number(tmp_path):
     text = (tmp_path / "out" / "task_il_main.md").read_text()
     assert re.search(r"\| 50 \| ER \| \d+\.\d\d \(n=1\)", text)
     assert "| 50 | **ER⁺** | missing | missing |" in text
+    beside = (tmp_path / "out" / "comparison.md").read_text()
+    row = next(line.split(" | ") for line in beside.splitlines() if line.startswith("| Task-IL"))
+    assert re.fullmatch(r"\d+\.\d\d \(n=1\)", row[5])
+    assert row[8] == "missing"
+
+
+def test_the_papers_third_column_is_counted_once_beside_two_data_sets():
+    line = {"scenario": "task_il", "buffer": 200, "method": "er", "verdict": "improves"}
+    line |= {"paper_direction": "improves"}
+    names = ("cifar10", "mini_imagenet", "tiny_imagenet")
+    said = counts(pd.DataFrame([line | {"dataset": name} for name in names]))
+    assert said == (
+        "Task-IL: of 3 ⁺ cells 3 improve, 0 worsen, 0 undecided; the paper's printed means rise in "
+        "2 of 2."
+    )
 
 
 def test_a_layout_without_theta_is_refused_by_key():

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from sharc.config import load_params
 from sharc.workflow import told
 from sharc.workflow.units import Graph
 
@@ -31,3 +32,15 @@ def test_the_data_behind_a_number_are_told_by_size_and_digest_per_split() -> Non
     assert told.data_facts(meta) == {
         "classes": 2, "side": 8, "train": {"images": 4, "digest": "fe"},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("suite", "topics"),
+    [
+        ("paper", []),
+        ("demo", ["Backbone", "Normalisation", "Range of θ"]),
+        ("offline", ["Backbone", "Normalisation", "Images of mini-ImageNet", "Range of θ"]),
+    ],
+)
+def test_a_suite_tells_what_it_does_otherwise_than_the_paper(suite: str, topics: list[str]) -> None:
+    assert [row["topic"] for row in told.deviations(load_params(suite=suite))] == topics

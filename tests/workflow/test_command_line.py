@@ -39,6 +39,12 @@ def test_features_show_shapes_counts_and_sparsity(finished: Project):
         assert fact in shown
 
 
+def test_a_folder_without_finished_features_is_no_crash(project: Project):
+    (project.folder / "outputs/features/digits/efficientnet_lite0/receipt.json").unlink()
+    said = project.run("sharc", "inspect", "outputs/features/digits", code=2)
+    assert "holds no finished features: build them with" in said
+
+
 def test_recalled_maps_are_drawn_beside_the_originals(finished: Project, tmp_path: Path):
     picture = tmp_path / "maps.png"
     name = f"{RUNS}/er/modern_hopfield-t0.8/b50/seed0.json"
@@ -72,6 +78,15 @@ def test_an_export_holds_the_tables_and_says_what_made_them(finished: Project, t
     assert made["uncommitted changes"] == "no"
     assert made["left_out"] == []
     assert 0 <= made["duration"]["percent_not_computing"] < 100
+
+
+def test_an_export_leaves_alone_what_other_suites_built(project: Project, tmp_path: Path):
+    other = project.folder / "outputs/figure1/zebra/figure1.json"
+    other.parent.mkdir()
+    other.write_text("{}")
+    project.run("sharc", "export", str(tmp_path / "results"))
+    kept = (tmp_path / "results/figure1.json").read_text()
+    assert kept == project.text("outputs/figure1/digits/figure1.json")
 
 
 def test_an_export_of_some_families_holds_those_alone(finished: Project, tmp_path: Path):

@@ -17,7 +17,7 @@ _COPIED = {
     "collect": ["outputs/results/*.csv"],
     "tables": [f"outputs/tables/{name}" for name in ("*.md", "comparison.csv", "ledger.csv")],
     "figures": ["outputs/figures/*.png", "outputs/figures/index.json"],
-    "figure1": ["outputs/figure1/*/figure1.json"],
+    "figure1": ["{folder}/figure1.json"],
     "claims": ["outputs/claims.json", "outputs/claims.md"],
     "ladder": [f"outputs/ladder/ladder.{ending}" for ending in ("csv", "md", "png")],
 }
@@ -39,11 +39,14 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
                 f"only a finished suite can be exported, and {name} is not current: {state.reason}."
                 f" Run `{command}` first."
             )
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    patterns = [pattern for family in families for pattern in _COPIED[family]]
-    paths = sorted(path for pattern in patterns for path in Path().glob(pattern))
+    _emptied(folder)
+    paths = sorted(
+        path
+        for family in families
+        for pattern in _COPIED[family]
+        for unit in graph.family(family)  # another suite's folders may lie beside it
+        for path in Path().glob(pattern.format(folder=unit.folder))
+    )
     made = {
         "command": command,
         "left_out": [str(path) for path in paths if not copied(path, folder)],
@@ -51,6 +54,18 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
         "duration": duration(graph),
     }
     write_json(folder / "made.json", made | suite_facts(params) | provenance(graph, params))
+
+
+def _emptied(folder: Path) -> None:
+    """Make `folder` anew; what is no earlier export is not deleted."""
+    if folder.exists():
+        if not folder.is_dir() or (any(folder.iterdir()) and not (folder / "made.json").is_file()):
+            raise UserError(
+                f"{folder} exists and is not an earlier export (it has no made.json). Name a new or"
+                " empty folder, such as results/mine."
+            )
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
 
 
 def copied(path: Path, folder: Path) -> bool:

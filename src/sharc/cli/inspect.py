@@ -123,8 +123,12 @@ def _show_split(path: Path) -> None:
 def _show_features(path: Path) -> None:
     from sharc.features.cache import FeatureCache
 
-    folder = path if (path / "receipt.json").is_file() else next(path.rglob("receipt.json")).parent
-    _show_facts(FeatureCache(folder).describe())
+    found = [path / "receipt.json", *path.rglob("receipt.json")]
+    finished = [receipt.parent for receipt in found if receipt.is_file()]
+    if not finished:
+        command = "snakemake --cores 2 all_features"
+        raise UserError(f"{path} holds no finished features: build them with `{command}`.")
+    _show_facts(FeatureCache(finished[0]).describe())
 
 
 def _show_facts(facts: dict[str, Any]) -> None:

@@ -13,11 +13,12 @@ from sharc.config import Params, load_params
 from sharc.errors import UserError, unknown
 from sharc.grid import Cell, cells
 from sharc.registry import METHODS
+from sharc.results.layout import SCENARIOS
 from sharc.workflow.families import build_graph
+from sharc.workflow.told import UNCOMMITTED
 from sharc.workflow.units import Graph, Unit
 
 RUNS = Path("outputs/results/runs.csv")
-SCENARIOS = ("task_il", "class_il")
 console = Console()
 
 
@@ -61,6 +62,11 @@ def _show_runs(cell: Cell, scenario: str) -> None:
         raise UserError(f"{RUNS} does not exist: build it with `snakemake --cores 2 all`.")
     with RUNS.open(newline="") as handle:
         rows = [row for row in csv.DictReader(handle) if _matches(row, cell, scenario)]
+    if not rows:
+        raise UserError(
+            f"{RUNS} has no run of {cell.method} {cell.variant.name} on {cell.dataset} with buffer "
+            f"{cell.buffer}: it was built for another suite. `sharc grid` says what is to be built."
+        )
     table = Table("seed", "status", "ACC", "BWT", "record", title=f"{cell.method} {scenario}")
     for row in rows:
         table.add_row(row["seed"], row["status"], row["acc"], row["bwt"], row["record"])
@@ -75,7 +81,7 @@ def _matches(row: dict[str, str], cell: Cell, scenario: str) -> bool:
 
 def _show_making(unit: Unit) -> None:
     record: dict[str, Any] = read_json(unit.provenance)
-    dirty = " with uncommitted changes" if record["dirty"] else ""
+    dirty = UNCOMMITTED if record["dirty"] else ""
     console.print(f"made by {unit.id} at commit {record['commit']}{dirty}")
     console.print(f"on {record['processor']} ({record['device']}), {record['wall_seconds']} s")
     console.print("options:", record["params"]["options"])

@@ -48,10 +48,10 @@ def _caption(squeezed: Iterable[str]) -> str:
     names = ", ".join(labels.method(name) for name in squeezed)
     strips = f" In grey strips the scale is compressed for what lies far below: {names}."
     return (
-        "Average accuracy against all bytes held: kept values, indices, labels, logits, the "
-        "associative memory's weights and their prior copy. A line joins the buffers of one "
-        "method; hollow and dotted: whole maps; filled and solid: with SHARC. The paper counts "
-        "the kept values only. SGD holds nothing." + (strips if names else "")
+        "Average accuracy against all bytes held: kept values, indices, labels, logits, further "
+        "heads, the associative memory's weights and their prior copy. A line joins the buffers of "
+        "one method; hollow and dotted: whole maps; filled and solid: with SHARC. The paper "
+        "counts the kept values only. SGD holds nothing." + (strips if names else "")
     )
 
 

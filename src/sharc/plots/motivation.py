@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from safetensors.numpy import load_file
 
 from sharc.artifacts.files import read_json
 from sharc.errors import UserError
 from sharc.plots.canvas import Drawing, Omitted, panels
+from sharc.results.figure1 import hard_errors, means, number
 
 NAME, TITLE = "figure1", "Content-based against generative retrieval (Figure 1)"
 COLUMNS = {
@@ -60,23 +60,9 @@ def _errors(content: dict[str, Any], corruption: str, level: float) -> dict[str,
     return {column: number(row[rival]["mse"]) for column, rival in RIVALS.items()}
 
 
-def hard_error(content: dict[str, Any], rival: str, *, stored: bool) -> float:
-    """Mean of a rival's errors over the hard corruptions."""
-    rows = [row for row in content["rows"] if row["stored"] is stored and row["level"] >= HARD]
-    return float(np.mean([row[rival]["mse"] for row in rows]))
-
-
-def number(error: float) -> str:
-    """Four digits; what rounds to nothing is said to be small, not zero."""
-    return f"{error:.4f}" if error >= 0.0001 else "< 0.0001"
-
-
 def _caption(content: dict[str, Any]) -> str:
     seen, unseen = (
-        " against ".join(
-            number(hard_error(content, rival, stored=stored)) for rival in RIVALS.values()
-        )
-        for stored in (True, False)
+        means(hard_errors(content["rows"], HARD, stored=stored)) for stored in (True, False)
     )
     floats = content["floats"]
     return (
@@ -85,6 +71,6 @@ def _caption(content: dict[str, Any]) -> str:
         f"a modern Hopfield network of {floats['hopfield']:,} numbers (fourth). Below: mean "
         f"squared error of all {content['images']} stored images at this corruption, pixels in "
         "[−1, 1], over lost pixels (under noise over all). Mean over the corruptions of level "
-        f"{HARD:g} and more, inpainter against memory: {seen} for stored images, {unseen} for as "
-        "many images that the memory does not hold."
+        f"{HARD:g} and more: {seen} for stored images; {unseen} for as many images that the memory "
+        "does not hold."
     )

@@ -16,11 +16,14 @@ from sharc.results.layout import SCENARIOS, Layout
 from sharc.results.paper import Paper
 
 NAME, TITLE = "paper_against_ours", "The paper's accuracy against ours"
+KINDS = ("", "plus_")  # the method alone, and with SHARC
 
 
 def draw(results: Results, layout: Layout, paper: Paper) -> Iterator[Drawing | Omitted]:
     """Rows: data sets; columns: scenarios. Hollow: base, filled: with SHARC, marker: method."""
-    frame = compare(results, layout, paper).dropna(subset=["paper_acc", "our_acc"])
+    frame = compare(results, layout, paper)
+    pairs = [frame[[f"paper_{kind}acc", f"our_{kind}acc"]].notna().all(axis=1) for kind in KINDS]
+    frame = frame[pairs[0] | pairs[1]]
     if frame.empty:
         yield Omitted(NAME, TITLE, "the paper has no numbers for this suite's data sets")
         return
@@ -43,7 +46,7 @@ def draw(results: Results, layout: Layout, paper: Paper) -> Iterator[Drawing | O
 def _panel(axes: Axes, frame: pd.DataFrame) -> None:
     values = []
     for row in frame.to_dict("records"):
-        for kind in ("", "plus_"):
+        for kind in KINDS:
             x, y = row[f"paper_{kind}acc"], row[f"our_{kind}acc"]
             if np.isfinite(x) and np.isfinite(y):
                 axes.plot(x, y, **_look(row["method"], filled=bool(kind)))

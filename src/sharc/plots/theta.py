@@ -8,23 +8,22 @@ from matplotlib.axes import Axes
 from sharc.plots.canvas import COLOURS, MARKERS, Drawing, Omitted, level_line, panels
 from sharc.results import labels
 from sharc.results.frames import Results
-from sharc.results.layout import SCENARIOS, Layout
+from sharc.results.layout import SCENARIOS, SWEEP, Layout
 
 NAME, TITLE = "theta", "Sensitivity to the masking threshold θ"
 # Section "Masking Threshold Sensitivity Analysis" names these ranges as optimal.
 OPTIMUM = {"task_il": (0.8, 0.9), "class_il": (0.3, 0.5)}
 LAST = 1.0  # where the paper's own sweep ends
-ENOUGH = 4  # fewer points are the tables' own variants, not a sweep
 
 
 def sweep(results: Results, layout: Layout, scenario: str) -> pd.DataFrame:
     """Cells of the sweep: the layout's memory at many thetas, plus the dense cell as theta 0."""
     frame = results.summary
     frame = frame[(frame["scenario"] == scenario) & (frame["n"] > 0)]
-    named = frame["theta"].map(lambda theta: f"{layout.memory}-t{theta:g}")
+    named = frame["theta"].map(lambda theta: labels.variant(layout.memory, theta))
     swept = frame[(frame["memory"] == layout.memory) & (frame["variant"] == named)]
     keys = ["dataset", "backbone", "method", "buffer"]
-    swept = swept[swept.groupby(keys)["theta"].transform("nunique") >= ENOUGH]
+    swept = swept[swept.groupby(keys)["theta"].transform("nunique") >= SWEEP]
     dense = frame[frame["variant"] == "dense"].merge(swept[keys].drop_duplicates(), on=keys)
     return pd.concat([dense.assign(theta=0.0), swept]).sort_values([*keys, "theta"])
 

@@ -15,6 +15,7 @@ from sharc.results import labels
 from sharc.results.frames import Results
 from sharc.results.layout import GROUPS, SCENARIOS, Layout
 from sharc.results.markup import caption, notes
+from sharc.results.rows import cell_name
 from sharc.results.tables import Cell, Table, table
 from sharc.results.verdicts import ARROWS
 
@@ -111,17 +112,24 @@ def provenance(results: Results, common: Json) -> str:
     cells = results.provenance
     scores: dict[tuple[str, int], Json] = {}
     for row in results.runs.to_dict("records"):
-        name = "/".join(str(row[key]) for key in ("dataset", "backbone", "method", "variant"))
-        seed = scores.setdefault((f"{name}/b{row['buffer']}", int(row["seed"])), {})
+        seed = scores.setdefault((cell_name(row), int(row["seed"])), {})
         seed[row["scenario"]] = {
             metric: None if math.isnan(row[metric]) else round(row[metric], 4)
             for metric in ("acc", "bwt")
         }
+    made_by = common.get("training", {})
     for name, cell in cells.items():
+        cell["commit"] = made_by.get(_unit_of(name), common.get("commit"))
         for run in cell["runs"]:
             run["scores"] = scores.get((name, run["seed"]), {})
     text = json.dumps({"cells": cells, "common": common}, sort_keys=True, default=str)
     return text.replace("</", "<\\/")  # a script element ends at the first closing tag
+
+
+def _unit_of(cell: str) -> str:
+    """The training unit of a cell: all its buffers, and all thetas of one memory."""
+    dataset, backbone, method, variant, _ = cell.split("/")
+    return "/".join((dataset, backbone, method, variant.partition("-t")[0]))
 
 
 def deviations() -> list[dict[str, str]]:

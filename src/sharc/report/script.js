@@ -50,7 +50,7 @@ function score(run, scenario) {
   return found ? `${show(found.acc)} / ${show(found.bwt)}` : "–";
 }
 function runsTable(runs) {
-  const heads = ["Seed", "Status", "Task-IL ACC / BWT", "Class-IL ACC / BWT", "Record", "Key"];
+  const heads = ["Seed", "Status", "Task-IL ACC / BWT", "Class-IL ACC / BWT", "Record", "Digest"];
   const head = make("tr", null, ...heads.map((text) => make("th", text)));
   const body = runs.map((run) => make("tr", null,
     make("td", String(run.seed)), make("td", run.message ? `${run.status}: ${run.message}` : run.status),
@@ -74,7 +74,7 @@ function show(name) {
     const data = (common.data || {})[cell.dataset];
     parts.push(make("h3", "Runs"), runsTable(cell.runs), ...block("Parameters", cell.params));
     if (cell.ledger) parts.push(...block("What it holds in memory (last seed)", cell.ledger));
-    parts.push(make("h3", "Commit"), make("p", null, make("code", common.commit || "unknown")));
+    parts.push(make("h3", "Commit"), make("p", null, make("code", cell.commit || "unknown")));
     parts.push(...block(`Data: ${cell.dataset}`, data || "no digest recorded"));
   } else {
     parts.push(make("p", "This suite has no record of that cell."));

@@ -17,6 +17,7 @@ COLUMNS = (
     "scenario", "dataset", "buffer", "method", "n", "n_missing",
     "paper_acc", "our_acc", "difference",
     "paper_plus_acc", "our_plus_acc", "plus_difference",
+    "plus_n", "plus_n_missing",
     "paper_gain", "gain", "gain_low", "gain_high", "verdict", "paper_direction", "agreement",
     "paper_bwt", "our_bwt", "paper_plus_bwt", "our_plus_bwt", "cell", "plus_cell",
 )  # fmt: skip
@@ -46,8 +47,7 @@ def _line(
     printed = paper.cell(*place, plus=False)
     line = {
         "scenario": scenario, "dataset": dataset, "buffer": row.buffer, "method": row.method,
-        "n": base.n, "n_missing": base.n_missing + plus.n_missing, "cell": base.name,
-        **_numbers("", base, printed),
+        "cell": base.name, **_numbers("", base, printed),
     }  # fmt: skip
     if plus.name:
         line |= _plus(plus, paper, place)
@@ -62,6 +62,8 @@ def _numbers(kind: str, ours: Cell, printed: PaperCell | None) -> dict[str, floa
         f"{kind}difference": ours.acc.mean - acc,
         f"paper_{kind}bwt": NAN if printed is None else printed.bwt_mean,
         f"our_{kind}bwt": ours.bwt.mean,
+        f"{kind}n": ours.n,
+        f"{kind}n_missing": ours.n_missing,
     }
 
 
@@ -84,19 +86,20 @@ def _plus(plus: Cell, paper: Paper, place: tuple[str, str, str, int]) -> dict[st
 
 def readable(frame: pd.DataFrame) -> pd.DataFrame:
     """The comparison as text, with the heads people read."""
+    lines = frame.to_dict("records")
     pick = {
         "Scenario": frame["scenario"].map(labels.scenario),
         "Data set": frame["dataset"].map(labels.dataset),
         "Buffer": frame["buffer"].map(lambda size: "-" if size == 0 else str(size)),
         "Method": frame["method"].map(labels.method),
         "Paper": frame["paper_acc"].map(_plain),
-        "Ours": frame["our_acc"].map(_plain),
+        "Ours": [_ours(line, "") for line in lines],
         "Diff.": frame["difference"].map(_signed),
         f"Paper {labels.PLUS}": frame["paper_plus_acc"].map(_plain),
-        f"Ours {labels.PLUS}": frame["our_plus_acc"].map(_plain),
+        f"Ours {labels.PLUS}": [_ours(line, "plus_") for line in lines],
         f"Diff. {labels.PLUS}": frame["plus_difference"].map(_signed),
         "Paper gain": frame["paper_gain"].map(_signed),
-        "Our gain [95 %]": [gain_text(line) for line in frame.to_dict("records")],
+        "Our gain [95 %]": [gain_text(line) for line in lines],
         "Our verdict": frame["verdict"].fillna("").replace("", "-"),
         "Paper says": frame["paper_direction"].fillna("").replace("", "-"),
     }
@@ -111,6 +114,15 @@ def gain_text(line: dict[str, Any]) -> str:
     if pd.isna(line["gain_low"]):
         return text
     return f"{text} [{labels.signed(line['gain_low'])}, {labels.signed(line['gain_high'])}]"
+
+
+def _ours(line: dict[str, Any], kind: str) -> str:
+    """`91.20`, with the number of seeds where some are missing; all missing is said."""
+    lost = line[f"{kind}n_missing"] > 0
+    if lost and not line[f"{kind}n"]:
+        return "missing"
+    text = _plain(line[f"our_{kind}acc"])
+    return f"{text} (n={line[f'{kind}n']:.0f})" if lost else text
 
 
 def _plain(value: float) -> str:

@@ -36,7 +36,10 @@ def counts(frame: pd.DataFrame) -> str:
         tested = int(group["verdict"].isin([IMPROVES, WORSENS, UNDECIDED]).sum())
         line = f"{labels.scenario(str(scenario))}: of {tested} {labels.PLUS} cells "
         line += tally(group["verdict"])
-        printed = group["paper_direction"].value_counts()
+        # two of our data sets stand beside the paper's third column: count it once
+        column = group["dataset"].map(lambda name: labels.PAPER_COLUMN.get(name, name))
+        once = group.assign(dataset=column).drop_duplicates(["dataset", "buffer", "method"])
+        printed = once["paper_direction"].value_counts()
         if said := int(printed.get(IMPROVES, 0) + printed.get(WORSENS, 0)):
             line += f"; the paper's printed means rise in {int(printed.get(IMPROVES, 0))} of {said}"
         lines.append(line + ".")

@@ -44,8 +44,7 @@ THIRD_COLUMN_NOTE = (
 )
 
 NAIVE = ("joint", "sgd")
-REHEARSAL = ("er", "mer", "derpp", "clser")
-CONSTRAINED = ("gem", "agem")
+REPLAY = tuple(name for name in METHODS if name not in NAIVE)
 MINUS = "\N{MINUS SIGN}"
 PLUS = "\N{SUPERSCRIPT PLUS SIGN}"  # DER++ with SHARC is DER++⁺, not DER+++
 

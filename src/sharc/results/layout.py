@@ -11,6 +11,7 @@ from sharc.results import labels
 
 SCENARIOS = ("task_il", "class_il")
 GROUPS = ("main", "appendix")
+SWEEP = 4  # fewer values of theta are the tables' own variants, not a sweep
 _NEEDED = ("main", "appendix", "datasets", "methods", "theta", "memory")
 
 

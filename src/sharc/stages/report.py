@@ -1,5 +1,6 @@
 """Stage report: everything for a reader in one self-contained HTML file."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,13 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     provenance: dict[str, Any],
     costs: list[dict[str, Any]] | None = None,
     ladder: Path | None = None,
+    deviations: Sequence[dict[str, str]] = (),
 ) -> None:
     """Write one HTML file: no request leaves it, and every cell leads to its runs.
 
     `suite` is shown under "what was run" (name, backbones, image size, seeds, any key: text);
-    `provenance` holds commit, params digest, versions and `data`: {dataset: {any key: text}};
+    `provenance` holds commit, versions, `data`: {dataset: {any key: text}} and `training`:
+    {unit: commit}; `deviations` are this suite's own, shown before those of every suite;
     `costs` are rows (stage, units, seconds, cpu_hours, peak_mb); None leaves the section out, so
     that the file's bytes depend on content alone. `ladder` is the folder of stage ladder; None
     leaves its section out.
@@ -66,7 +69,7 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
         "ladder": None if ladder is None else page.figures(ladder),
         "costs": costs,
         "total": _total(costs or []),
-        "deviations": page.deviations(),
+        "deviations": [*deviations, *page.deviations()],
         "common": provenance,
         "provenance": Markup(page.provenance(found, provenance)),
         **_missing(found),

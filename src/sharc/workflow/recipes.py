@@ -128,7 +128,7 @@ def _claims(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
 
 def _report(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
     from sharc.stages import report
-    from sharc.workflow.told import costs, provenance, suite_facts
+    from sharc.workflow.told import commits, costs, deviations, provenance, suite_facts
 
     out = unit.folder / "report.html"
     report.build(
@@ -139,7 +139,8 @@ def _report(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
         out,
         layout=unit.params,
         suite=suite_facts(params),
-        provenance=provenance(graph, params),
+        provenance=provenance(graph, params) | {"training": commits(graph)},
+        deviations=deviations(params),
         costs=costs(graph),
         ladder=Path("outputs/ladder") if params.chosen.ladder else None,
     )

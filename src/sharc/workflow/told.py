@@ -9,6 +9,7 @@ from sharc.artifacts.files import read_json
 from sharc.config import Params
 from sharc.workflow.units import Graph
 
+UNCOMMITTED = " with uncommitted changes"
 PAUSE = 60.0  # seconds; Snakemake itself needs but a few between two units
 
 
@@ -27,6 +28,39 @@ def suite_facts(params: Params) -> dict[str, Any]:
         "memory of SHARC": params.sharc.memory,
         "share of channels dropped": f"Task-IL {theta.task_il:g}, Class-IL {theta.class_il:g}",
     }
+
+
+def deviations(params: Params) -> list[dict[str, str]]:
+    """What this suite, as params.yaml has it, does otherwise than the paper's experiments."""
+    suite, size = params.chosen, params.features.image_size
+    mini = params.datasets["mini_imagenet"].train_per_class or 500
+    tried = max(suite.thetas.values) if suite.thetas else 1.0
+    rows = [
+        (
+            params.protocol != "paper", "Protocol", "Its text is one thing, its code another.",
+            "What the authors' code does (protocol “reference”), also where a row below says that "
+            "the text is followed.",
+        ),
+        (
+            (suite.backbone, size) != ("resnet18", 224), "Backbone", "ResNet18, images of 224 px.",
+            f"{suite.backbone}, images of {size} px: directions can be compared, levels cannot.",
+        ),
+        (
+            params.switches.normalisation != "dataset", "Normalisation",
+            "Not mentioned; the code takes the data set's own mean and deviation.",
+            "Those that the backbone was trained with.",
+        ),
+        (
+            "mini_imagenet" in suite.datasets and mini < 500, "Images of mini-ImageNet",
+            "500 per class to train on.", f"{mini} per class.",
+        ),
+        (
+            tried < 1, "Range of θ", "0.1 to 1.0.",
+            f"Up to {tried:g}: at 1 every training image would be held and recalled in each task.",
+        ),
+    ]  # fmt: skip
+    names = ("topic", "paper", "here")
+    return [dict(zip(names, row, strict=True)) for applies, *row in rows if applies]
 
 
 def records(graph: Graph) -> dict[str, dict[str, Any]]:
@@ -54,6 +88,16 @@ def provenance(graph: Graph, params: Params) -> dict[str, Any]:
             for unit in graph.family("download")
             if (unit.folder / "meta.json").is_file()
         },
+    }
+
+
+def commits(graph: Graph) -> dict[str, str]:
+    """Training unit -> the commit that made it: a build may go on after a change of the code."""
+    made = records(graph)
+    return {
+        unit.name: made[unit.id]["commit"] + (UNCOMMITTED if made[unit.id]["dirty"] else "")
+        for unit in graph.family("train")
+        if unit.id in made
     }
 
 

@@ -14,6 +14,7 @@ from sharc.results.rows import cell_name
 from sharc.results.statistics import Estimate, difference
 
 ANY = "any"
+CELL_KEYS = ("scenario", "datasets", "methods", "buffers", "metric")
 Gains = dict[int, float]
 
 
@@ -38,13 +39,16 @@ class Evidence:
 
     def places(self, cells: dict[str, Any], *, printed: bool = False) -> Iterator[Place]:
         """The cells a claim names; `any` stands for all that the suite (or the paper) has."""
-        datasets = ("cifar10", "cifar100", "mini_imagenet") if printed else self.layout.datasets
-        buffers = (200, 500, 1000) if printed else self.layout.buffers
+        datasets, methods, buffers = (
+            (("cifar10", "cifar100", "mini_imagenet"), labels.REPLAY, (200, 500, 1000))
+            if printed
+            else (self.layout.datasets, self.layout.plus_methods(), self.layout.buffers)
+        )
         chosen = [
             tuple(everything if cells.get(name, ANY) == ANY else cells[name])
             for name, everything in (
                 ("datasets", datasets),
-                ("methods", self.layout.plus_methods()),
+                ("methods", methods),
                 ("buffers", buffers),
             )
         ]

@@ -29,10 +29,16 @@ def most_improve(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     return majority(evidence, found), _printed_majority(evidence, claim["cells"], share=0.5)
 
 
-def majority(evidence: Evidence, found: dict[Place, Gains], what: str = "improve") -> Finding:
+def majority(
+    evidence: Evidence,
+    found: dict[Place, Gains],
+    what: str = "improve",
+    variant: str | None = None,
+) -> Finding:
     """The verdict on "in most cases": cells are counted, their mean is told beside it.
 
-    A mean over cells would let one method that loses much outvote five that gain little.
+    A mean over cells would let one method that loses much outvote five that gain little. The
+    cells it rests on are those of "+", unless a variant is given.
     """
     if not found:
         return not_tested(NO_CELLS)
@@ -47,7 +53,8 @@ def majority(evidence: Evidence, found: dict[Place, Gains], what: str = "improve
         f"decidedly do the opposite, the others are undecided ({sums.positive} means are "
         f"positive). Mean over cells: {interval(sums.gain)}."
     )
-    return Finding(verdict, text, _counts(sums), [evidence.name(place) for place in found])
+    cells = [evidence.name(place, variant) for place in found]
+    return Finding(verdict, text, _counts(sums), cells)
 
 
 def _counts(sums: Any) -> dict[str, Any]:
@@ -126,7 +133,7 @@ _TAKES: dict[str, tuple[str, Callable[[list[float]], float]]] = {
 
 
 def gain_about(evidence: Evidence, claim: dict[str, Any]) -> Answer:
-    """A gain is above zero and not smaller than the paper's figure, in points.
+    """A gain is decidedly above zero and its mean reaches the paper's figure, in points.
 
     `take` says which one: the mean over cells, that of each cell, or the largest. A figure the
     paper calls approximate has a `tolerance`: half of its last digit.
@@ -179,7 +186,7 @@ def _all_of(verdicts: list[str]) -> str:
 def _reaches(gain: Estimate, least: float) -> str:
     if gain.high < least:
         return NOT_REPRODUCED
-    return REPRODUCED if gain.low > 0 else UNDECIDED
+    return REPRODUCED if gain.direction == "up" and gain.mean >= least else UNDECIDED
 
 
 def larger_gain(evidence: Evidence, claim: dict[str, Any]) -> Answer:

@@ -1,9 +1,9 @@
 """Checks on what is held: per stored sample, and accuracy for equal bytes."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from sharc.errors import UserError, unknown
 from sharc.results.claims.evidence import Evidence, Place
@@ -22,12 +22,13 @@ def held(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """SHARC holds less per stored sample than its base."""
     if claim["count"] not in _COUNTS:
         raise UserError(f"claim {claim.get('id')}: {unknown('count', claim['count'], _COUNTS)}")
-    ratios, cells = [], []
+    ratios, in_all, cells = [], [], []
     for place in evidence.places(claim["cells"]):
-        plus = evidence.layout.variant(place.scenario, plus=True)
-        one, other = (_per_item(evidence, place, v, claim["count"]) for v in (plus, "dense"))
-        if one is not None and other:
-            ratios.append(one / other)
+        variants = (evidence.layout.variant(place.scenario, plus=True), "dense")
+        plus, base = (_sizes(evidence, place, variant, claim["count"]) for variant in variants)
+        if plus and base:
+            in_all.append(plus[0] / base[0])
+            ratios.append(in_all[-1] / (plus[1] / base[1]))
             cells.append(evidence.name(place))
     if not ratios:
         return not_tested(NO_CELLS), None
@@ -36,29 +37,31 @@ def held(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     text = (
         f"With SHARC over without, {_COUNTS[claim['count']]}: {min(ratios):.2f} to "
         f"{max(ratios):.2f} times, median {float(np.median(ratios)):.2f}; less in {fewer} of "
-        f"{len(ratios)} cells."
+        f"{len(ratios)} cells. In all, at the same budget, {min(in_all):.2f} to "
+        f"{max(in_all):.2f} times."
     )
     numbers = {"cells": len(ratios), "less": fewer, "median_ratio": float(np.median(ratios))}
+    numbers["median_ratio_in_all"] = float(np.median(in_all))
     return Finding(verdict, text, numbers, cells), None
 
 
-def _per_item(evidence: Evidence, place: Place, variant: str, count: str) -> float | None:
-    def mean(name: str) -> float | None:
-        values = list(evidence.seeds(place, variant, name).values())
-        return float(np.mean(values)) if values and not pd.isna(values).any() else None
-
-    size, items = mean(count), mean("items")
-    return None if size is None or not items else size / items
+def _sizes(evidence: Evidence, place: Place, variant: str, count: str) -> list[float]:
+    """What is held in all and by how many samples, means over seeds; empty if not known."""
+    found = [list(evidence.seeds(place, variant, name).values()) for name in (count, "items")]
+    means = [float(np.mean(values)) if values else 0.0 for values in found]
+    return means if all(means) and np.isfinite(means).all() else []
 
 
 def more_for_its_bytes(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """Most "+" cells lie above the base that holds as many bytes in all."""
-    found = {}
-    for place in evidence.places(claim["cells"]):
+    found, places = {}, list(evidence.places(claim["cells"]))
+    for place in places:
         where = (place.scenario, place.dataset, place.method, place.buffer)
         base = equal_base(evidence.results, evidence.layout, *where)
         if base is not None and base.gain:
             found[place] = base.gain
     if not found:
         return not_tested(f"no base holds the bytes of a “+” within {100 * SLACK:g} %"), None
-    return majority(evidence, found, "lie above the base with as many bytes"), None
+    ours = majority(evidence, found, "lie above the base with as many bytes")
+    pairs = f" {len(found)} of {len(places)} cells have a base that holds as much."
+    return replace(ours, text=ours.text + pairs), None

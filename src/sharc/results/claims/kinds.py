@@ -10,7 +10,7 @@ import yaml
 from sharc.errors import UserError, unknown
 from sharc.results import labels
 from sharc.results.claims import curves, gains, held, memories, motivation, references
-from sharc.results.claims.evidence import Evidence
+from sharc.results.claims.evidence import CELL_KEYS, Evidence
 from sharc.results.claims.finding import Finding
 from sharc.results.verdicts import NOT_TESTED
 
@@ -18,10 +18,11 @@ Check = Callable[[Evidence, dict[str, Any]], tuple[Finding, Finding | None]]
 
 
 class Kind(NamedTuple):
-    """A check, and in words when it says reproduced, not reproduced or undecided."""
+    """A check, in words when it says reproduced, not reproduced or undecided, and what it needs."""
 
     check: Check
     rule: str
+    needs: tuple[str, ...] = ("cells",)
 
 
 _COUNTED = (
@@ -47,18 +48,27 @@ KINDS: dict[str, Kind] = {
     "gain_about": Kind(
         gains.gain_about,
         "A gain of so many points: not reproduced if the interval ends below them (below half a "
-        "digit less where the paper says “approximately”), reproduced if it reaches them and lies "
-        "above zero, else undecided. Of several cells each must reach them.",
+        "digit less where the paper says “approximately”), reproduced if the mean reaches them "
+        "and the interval lies above zero, else undecided. Of several cells each must reach them.",
+        ("cells", "points"),
     ),
-    "larger_gain": Kind(gains.larger_gain, f"One mean gain exceeds another: {_SIGN}"),
-    "above_method": Kind(references.above_method, f"Most cells lie above a reference: {_COUNTED}"),
+    "larger_gain": Kind(
+        gains.larger_gain, f"One mean gain exceeds another: {_SIGN}", ("cells", "than")
+    ),
+    "above_method": Kind(
+        references.above_method,
+        f"Most cells lie above a reference: {_COUNTED}",
+        ("cells", "reference"),
+    ),
     "upper_bound": Kind(
         references.upper_bound,
         "No cell lies above a reference: not reproduced if one decidedly does, reproduced if all "
         "lie decidedly below, else undecided.",
+        ("cells", "reference"),
     ),
     "curves_above": Kind(
-        curves.curves_above, f"Most curves lie higher, averaged over all tasks: {_COUNTED}"
+        curves.curves_above,
+        f"Most curves lie higher, averaged over all tasks but the first: {_COUNTED}",
     ),
     "curve_trend": Kind(
         curves.curve_trend,
@@ -66,20 +76,31 @@ KINDS: dict[str, Kind] = {
         "decidedly the opposite, reproduced if both are decided, else undecided.",
     ),
     "gain_trend": Kind(curves.gain_trend, f"The gain grows from task to task: {_SIGN}"),
-    "memory_better": Kind(memories.memory_better, f"One memory's ACC exceeds another's: {_SIGN}"),
-    "optimum_between": Kind(
-        memories.optimum_between, f"The best θ inside a range beats the best outside: {_SIGN}"
+    "memory_better": Kind(
+        memories.memory_better,
+        f"One memory's ACC exceeds another's: {_SIGN}",
+        ("cells", "better", "than"),
     ),
-    "optimum_higher": Kind(memories.optimum_higher, f"One best θ exceeds another: {_SIGN}"),
+    "optimum_between": Kind(
+        memories.optimum_between,
+        f"The best θ inside a range beats the best outside: {_SIGN} Undecided too if the best is "
+        "the last one tried, below 1.",
+        ("cells", "range"),
+    ),
+    "optimum_higher": Kind(
+        memories.optimum_higher, f"One best θ exceeds another: {_SIGN}", ("cells", "than")
+    ),
     "recall_near_perfect": Kind(
         memories.recall_near_perfect,
         "The recall error is a small share of that of zeros: reproduced if the interval ends "
         "below the share, not reproduced if it lies above, else undecided.",
+        ("share",),
     ),
     "held": Kind(
         held.held,
-        "Less is held: reproduced if so in every cell, not reproduced if in none, else undecided; "
-        "sizes do not vary with the seed.",
+        "Less is held: reproduced if so in every cell, by the means over seeds, not reproduced if "
+        "in none, else undecided.",
+        ("cells", "count"),
     ),
     "more_for_its_bytes": Kind(
         held.more_for_its_bytes, f"Most cells lie above the base with as many bytes: {_COUNTED}"
@@ -88,6 +109,7 @@ KINDS: dict[str, Kind] = {
         motivation.figure1_recall,
         "One error is smaller than another: reproduced if so in every hard corruption, not "
         "reproduced if in none, else undecided. One set of images, no seeds.",
+        ("level",),
     ),
 }
 _NEEDED = ("id", "place", "says", "kind")
@@ -101,15 +123,38 @@ def read(path: Path) -> list[dict[str, Any]]:
         raise UserError(f"{path} does not exist: restore it from Git.") from None
     except yaml.YAMLError as error:
         raise UserError(f"{path} is not valid YAML: {error}") from None
+    if not isinstance(entries, list):
+        raise UserError(f"{path} must be a list of claims, not {entries!r}: restore it from Git.")
     for entry in entries:
-        if absent := [key for key in _NEEDED if key not in entry]:
-            raise UserError(f"{path}: an entry lacks {', '.join(absent)}: {entry}")
-        if entry["kind"] not in KINDS:
-            raise UserError(f"{path}, {entry['id']}: {unknown('kind', entry['kind'], KINDS)}")
+        _check(path, entry)
     names = [entry["id"] for entry in entries]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UserError(f"{path}: the id {', '.join(twice)} is used twice.")
     return list(entries)
+
+
+def _check(path: Path, entry: dict[str, Any]) -> None:
+    """Refuse what a check would stumble over, or take for another question."""
+    if absent := [key for key in _NEEDED if key not in entry]:
+        raise UserError(f"{path}: an entry lacks {', '.join(absent)}: {entry}")
+    if entry["kind"] not in KINDS:
+        raise UserError(f"{path}, {entry['id']}: {unknown('kind', entry['kind'], KINDS)}")
+    if absent := [key for key in KINDS[entry["kind"]].needs if key not in entry]:
+        raise UserError(
+            f"{path}, {entry['id']}: kind {entry['kind']} needs {', '.join(absent)} too."
+        )
+    for group in (entry.get("cells"), entry.get("than")):
+        if isinstance(group, dict):  # not a memory's name
+            _check_cells(f"{path}, {entry['id']}", group)
+
+
+def _check_cells(where: str, cells: dict[str, Any]) -> None:
+    """A misspelt key would silently widen a claim to all that the suite has."""
+    if "scenario" not in cells:
+        raise UserError(f"{where}: {cells} lacks its scenario.")
+    for key in cells:
+        if key not in CELL_KEYS:
+            raise UserError(f"{where}: {unknown('key of cells', key, CELL_KEYS)}")
 
 
 def _foreign(evidence: Evidence) -> str:

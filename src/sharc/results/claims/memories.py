@@ -8,6 +8,7 @@ from sharc.results import labels
 from sharc.results.claims.evidence import Evidence, Gains, Place
 from sharc.results.claims.finding import Finding, figures, interval, not_tested
 from sharc.results.claims.gains import Answer
+from sharc.results.layout import SWEEP
 from sharc.results.statistics import difference, estimate, mean_by_seed
 from sharc.results.verdicts import BY_DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
@@ -59,10 +60,12 @@ def optimum_between(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         f"Best θ: {', '.join(f'{theta:g}' for theta, _ in best)}. Best inside {low:g}–{high:g} "
         f"minus best outside: {interval(gap)}."
     )
+    verdict = BY_DIRECTION[gap.direction]
     if any(theta == end < 1 for theta, end in best):
-        text += f" The sweep ends at {max(end for _, end in best):g}: more was not tried."
+        text += f" The sweep ends at {max(end for _, end in best):g}: the optimum may lie beyond."
+        verdict = UNDECIDED if verdict == REPRODUCED else verdict
     numbers = figures(gap, "difference") | {"best_theta": [theta for theta, _ in best]}
-    return Finding(BY_DIRECTION[gap.direction], text, numbers, cells), None
+    return Finding(verdict, text, numbers, cells), None
 
 
 def optimum_higher(evidence: Evidence, claim: dict[str, Any]) -> Answer:
@@ -83,13 +86,12 @@ def optimum_higher(evidence: Evidence, claim: dict[str, Any]) -> Answer:
 
 
 _NO_SWEEP = "this suite does not sweep θ on the cells named"
-_ENOUGH = 4  # fewer values of theta are the tables' own variants, not a sweep
 
 
 def _sweeps(evidence: Evidence, cells: dict[str, Any]) -> dict[Place, dict[float, Gains]]:
     """Theta -> ACC by seed, of every named cell that was swept."""
     found = {place: _sweep(evidence, place) for place in evidence.places(cells)}
-    return {place: by_theta for place, by_theta in found.items() if len(by_theta) >= _ENOUGH}
+    return {place: by_theta for place, by_theta in found.items() if len(by_theta) >= SWEEP}
 
 
 def _sweep(evidence: Evidence, place: Place) -> dict[float, Gains]:

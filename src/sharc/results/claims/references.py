@@ -42,7 +42,7 @@ def above_method(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         text,
         {"cells": len(printed), "positive": sum(printed)},
     )
-    return majority(evidence, found, said), paper if printed else None
+    return majority(evidence, found, said, "dense"), paper if printed else None
 
 
 def upper_bound(evidence: Evidence, claim: dict[str, Any]) -> Answer:
