@@ -51,10 +51,10 @@ bench: $(BENCH_READY)  ## compare with the alternatives and the machine's limit,
 bench-full: $(BENCH_READY)  ## the same with longer runs
 	$(ACTIVE) PYTHONPATH=src:. python -m bench --size full
 
-archive: $(READY)  ## the finished suite as a Workflow Run RO-Crate
+archive: $(READY)  ## the finished suite of params.yaml as a Workflow Run RO-Crate
 	$(ACTIVE) sharc archive outputs/sharc.crate.zip
 
-showcase: $(READY)  ## Snakemake's own report of the finished suite
+showcase: $(READY)  ## Snakemake's own report of the finished suite of params.yaml
 	$(ACTIVE) snakemake --cores 1 showcase
 	$(ACTIVE) snakemake showcase --report outputs/showcase.html
 
