@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from sharc.results.statistics import (
+    Estimate,
     estimate,
     expanded_level,
     from_summary,
@@ -57,6 +58,12 @@ def test_four_seeds_decide_nothing_though_they_agree():
     four, five = ([1.0, 1.1, 0.9, 1.0, 1.2][:n] for n in (4, 5))
     assert estimate(four).low > 0
     assert (estimate(four).direction, estimate(five).direction) == ("undecided", "up")
+
+
+def test_an_interval_that_ends_at_zero_is_undecided_however_zero_was_added_up():
+    assert Estimate(5, -0.4, 0.5, -1.1, -8e-15).direction == "undecided"
+    assert Estimate(5, 0.4, 0.5, 0.1 + 0.2 - 0.3, 1.1).direction == "undecided"
+    assert Estimate(5, 0.4, 0.5, 0.001, 1.1).direction == "up"
 
 
 def test_the_level_is_wider_for_few_seeds_and_near_its_name_for_many():

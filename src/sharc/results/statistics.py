@@ -18,6 +18,7 @@ from scipy import stats
 LEVEL = 0.95
 RESAMPLES = 9999
 FEWEST = 5  # seeds that can decide a direction
+ZERO = 1e-9  # an end that is zero but for the order of adding does not exclude it
 SEED = 20231103  # any fixed number: the same runs must give the same interval
 NAN = float("nan")
 
@@ -37,9 +38,9 @@ class Estimate:
         """`up` or `down` if the interval excludes zero, else `undecided`; so are few seeds."""
         if self.n < FEWEST:
             return "undecided"
-        if self.low > 0:
+        if self.low > ZERO:
             return "up"
-        return "down" if self.high < 0 else "undecided"
+        return "down" if self.high < -ZERO else "undecided"
 
 
 NOTHING = Estimate(0)
