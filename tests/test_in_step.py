@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
+import pytest
 import yaml
 
 from sharc.config import load_params
@@ -160,6 +161,17 @@ def test_the_cost_that_is_told_is_the_cost_of_the_committed_results():
     assert f"{took['percent_not_computing']:.1f} % of the time of both cores" in told
     largest = max(stage["peak_mb"] for stage in made["cost"])
     assert f"the largest process held {largest / 1000:.1f} GB" in told
+
+
+@pytest.mark.parametrize("suite", ["demo", "offline"])
+def test_the_benchmarks_say_how_long_the_committed_results_took(suite: str):
+    took = json.loads((ROOT / f"results/{suite}/made.json").read_text())["duration"]
+    page = (ROOT / "docs/benchmarks.md").read_text()
+    assert (
+        f"Suite {suite}, as results/{suite}/made.json says: {took['minutes']:.1f} minutes from its "
+        f"first to its last unit on {took['cores']} cores, of which "
+        f"{took['percent_not_computing']:.1f} % was not computing"
+    ) in page
 
 
 def test_the_ladders_page_says_what_the_committed_results_say():
