@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from sharc.config import load_params
-from sharc.plots import motivation
+from sharc.plots import motivation, theta
 from sharc.results import labels, verdicts
 from sharc.workflow import dvc_yaml
 from sharc.workflow.families import FAMILIES, build_graph
@@ -68,6 +68,16 @@ def test_figure_1s_caption_counts_the_corruptions_that_its_claim_counts():
     claims = yaml.safe_load((ROOT / "data/paper/claims.yaml").read_text())
     [claim] = [claim for claim in claims if claim["id"] == "figure-1"]
     assert claim["level"] == motivation.HARD
+
+
+def test_the_figure_of_theta_shades_the_ranges_that_its_claims_check():
+    claims = yaml.safe_load((ROOT / "data/paper/claims.yaml").read_text())
+    checked = {
+        claim["cells"]["scenario"]: tuple(claim["range"])
+        for claim in claims
+        if claim["kind"] == "optimum_between"
+    }
+    assert checked == theta.OPTIMUM
 
 
 def test_the_readme_shows_the_committed_results():
