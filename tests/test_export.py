@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sharc.cli.export import _emptied, copied
+from sharc.cli.export import copied, replaced
 from sharc.errors import UserError
 from sharc.results.frames import Results
 
@@ -33,10 +33,31 @@ def test_what_stays_too_large_is_left_out_and_said(tmp_path: Path) -> None:
     assert not list(out.iterdir())
 
 
-def test_only_an_earlier_export_is_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "offline").mkdir()
-    (tmp_path / "offline/made.json").write_text("{}")
-    with pytest.raises(UserError, match=r"not an earlier export.*results/mine"):
-        _emptied(tmp_path)  # one folder too high
-    _emptied(tmp_path / "offline")
-    assert not list((tmp_path / "offline").iterdir())
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """A folder with an export in it."""
+    folder = tmp_path / "offline"
+    folder.mkdir()
+    (folder / "made.json").write_text("old")
+    return folder
+
+
+def test_only_an_earlier_export_is_overwritten(earlier: Path) -> None:
+    too_high = earlier.parent
+    with pytest.raises(UserError, match=r"not an earlier.*results/mine"), replaced(too_high):
+        pass
+    with pytest.raises(UserError, match="is a file"), replaced(earlier / "made.json"):
+        pass
+    assert (earlier / "made.json").read_text() == "old"
+    with replaced(earlier) as out:
+        (out / "made.json").write_text("new")
+    assert (earlier / "made.json").read_text() == "new"
+    assert list(earlier.parent.iterdir()) == [earlier]
+
+
+def test_an_export_that_fails_leaves_the_earlier_one_and_no_trace(earlier: Path) -> None:
+    with pytest.raises(OSError, match="disk"), replaced(earlier) as out:
+        (out / "runs.csv").write_text("half")
+        raise OSError("disk")
+    assert list(earlier.parent.iterdir()) == [earlier]
+    assert [path.name for path in earlier.iterdir()] == ["made.json"]

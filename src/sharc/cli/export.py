@@ -2,10 +2,11 @@
 
 import gzip
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from sharc.artifacts.files import write_json
+from sharc.artifacts.files import PARTIAL, write_json
 from sharc.config import load_params
 from sharc.errors import UserError, unknown
 from sharc.workflow.families import build_graph
@@ -39,7 +40,6 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
                 f"only a finished suite can be exported, and {name} is not current: {state.reason}."
                 f" Run `{command}` first."
             )
-    _emptied(folder)
     paths = sorted(
         path
         for family in families
@@ -47,25 +47,37 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
         for unit in graph.family(family)  # another suite's folders may lie beside it
         for path in Path().glob(pattern.format(folder=unit.folder))
     )
-    made = {
-        "command": command,
-        "left_out": [str(path) for path in paths if not copied(path, folder)],
-        "cost": costs(graph),
-        "duration": duration(graph),
-    }
-    write_json(folder / "made.json", made | suite_facts(params) | provenance(graph, params))
+    facts = suite_facts(params) | provenance(graph, params)
+    with replaced(folder) as out:
+        made = {
+            "command": command,
+            "left_out": [str(path) for path in paths if not copied(path, out)],
+            "cost": costs(graph),
+            "duration": duration(graph),
+        }
+        write_json(out / "made.json", made | facts)
 
 
-def _emptied(folder: Path) -> None:
-    """Make `folder` anew; what is no earlier export is not deleted."""
-    if folder.exists():
-        if not folder.is_dir() or (any(folder.iterdir()) and not (folder / "made.json").is_file()):
-            raise UserError(
-                f"{folder} exists and is not an earlier export (it has no made.json). Name a new or"
-                " empty folder, such as results/mine."
-            )
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
+@contextmanager
+def replaced(folder: Path) -> Iterator[Path]:
+    """Yield a folder that takes the place of an earlier export only once it is whole."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file. Name a new folder, such as results/mine.")
+    if folder.exists() and any(folder.iterdir()) and not (folder / "made.json").is_file():
+        raise UserError(
+            f"{folder} exists and is not an earlier export (it has no made.json). Name a new or"
+            " empty folder, such as results/mine."
+        )
+    partial = folder.with_name(f"{PARTIAL}{folder.name}")
+    shutil.rmtree(partial, ignore_errors=True)  # of an export that was killed
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        if folder.exists():
+            shutil.rmtree(folder)
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def copied(path: Path, folder: Path) -> bool:

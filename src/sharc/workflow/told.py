@@ -33,7 +33,8 @@ def suite_facts(params: Params) -> dict[str, Any]:
 def deviations(params: Params) -> list[dict[str, str]]:
     """What this suite, as params.yaml has it, does otherwise than the paper's experiments."""
     suite, size = params.chosen, params.features.image_size
-    mini = params.datasets["mini_imagenet"].train_per_class or 500
+    mini = params.datasets.get("mini_imagenet")
+    images = (mini and mini.train_per_class) or 500
     tried = max(suite.thetas.values) if suite.thetas else 1.0
     rows = [
         (
@@ -51,8 +52,8 @@ def deviations(params: Params) -> list[dict[str, str]]:
             "Those that the backbone was trained with.",
         ),
         (
-            "mini_imagenet" in suite.datasets and mini < 500, "Images of mini-ImageNet",
-            "500 per class to train on.", f"{mini} per class.",
+            "mini_imagenet" in suite.datasets and images < 500, "Images of mini-ImageNet",
+            "500 per class to train on.", f"{images} per class.",
         ),
         (
             tried < 1, "Range of θ", "0.1 to 1.0.",
