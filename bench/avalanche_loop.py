@@ -10,7 +10,7 @@ from avalanche.training.plugins import EvaluationPlugin
 from avalanche.training.supervised import AGEM, Replay
 from torch.utils.data import TensorDataset
 
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 
 
 class Labelled(TensorDataset):  # type: ignore[misc]
@@ -21,7 +21,7 @@ class Labelled(TensorDataset):  # type: ignore[misc]
         self.targets = y.tolist()
 
 
-def seconds(method: str, stream: Stream, buffer: int = 200) -> float:
+def seconds(method: str, stream: TaskStream, buffer: int = 200) -> float:
     """CPU time of training one run on all tasks, without evaluation."""
 
     def parts(x: torch.Tensor, y: torch.Tensor, tasks: list[torch.Tensor]) -> list[object]:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
 
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 
 
 class Reservoir:
@@ -37,7 +37,7 @@ class Reservoir:
             self.seen += 1
 
 
-def train_framework(stream: Stream, seed: int, buffer: int) -> nn.Linear:
+def train_framework(stream: TaskStream, seed: int, buffer: int) -> nn.Linear:
     """One run of ER over all tasks, without evaluation."""
     torch.manual_seed(seed)
     np.random.seed(seed)

@@ -18,7 +18,7 @@ from bench.streams import CIFAR10, CIFAR100, Shape, examples, synthetic
 from bench.timing import Measure, cpu_seconds, number
 from bench.training import BUFFERS, DRAWN, LABELS, ours
 from sharc.engine.device import one_thread
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 
 MORE, CORES = 5, 2
 WHOLE = ("er_full", "gem")
@@ -116,7 +116,7 @@ def evaluation(method: str, shape: Shape) -> float:
 
 
 @cache
-def stream_of(shape: Shape) -> Stream:
+def stream_of(shape: Shape) -> TaskStream:
     """Made once: a stream takes longer than a cell's shortest run."""
     return synthetic(shape)
 

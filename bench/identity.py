@@ -9,9 +9,9 @@ from bench.timing import Measure
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.device import one_thread, resolve_device
 from sharc.engine.runs import RunSpec
-from sharc.engine.stack import Stack
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 from sharc.registry import METHODS, load
+from sharc.trainer.stacked import StackedTrainer
 
 CLOSE = 1e-3  # of the weights' largest, on a GPU, which adds up in another order
 
@@ -31,7 +31,7 @@ def run(size: Size) -> Section:
     return section
 
 
-def both_ways(method: str, stream: Stream, device: str) -> tuple[Tensor, Tensor]:
+def both_ways(method: str, stream: TaskStream, device: str) -> tuple[Tensor, Tensor]:
     """The final weights [3, C, D] of three seeds, trained together and one by one."""
     stream = stream.to(resolve_device(device), torch.float32)
     with torch.no_grad(), one_thread():
@@ -40,14 +40,14 @@ def both_ways(method: str, stream: Stream, device: str) -> tuple[Tensor, Tensor]
     return together, torch.cat(alone)
 
 
-def _weights(method: str, stream: Stream, seeds: list[int], device: str) -> Tensor:
+def _weights(method: str, stream: TaskStream, seeds: list[int], device: str) -> Tensor:
     strategy = load("method", method)
     options = strategy.complete({"device": device})
     runs = [RunSpec(seed, 50) for seed in seeds]
     buffer = None
     if strategy.replays != "none":
         buffer = DenseBuffer(stream, runs, options, strategy.wants_logits)
-    stack = Stack(stream, runs, strategy, options, buffer)
+    stack = StackedTrainer(stream, runs, strategy, options, buffer)
     stack.train()
     return stack.head.weight
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 
 BATCH, DRAW, RATE = 10, 10, 0.1
 Memory = tuple[Tensor, Tensor, Tensor, list[slice]]  # x, y, logits, rows of each past task
@@ -18,7 +18,7 @@ Memory = tuple[Tensor, Tensor, Tensor, list[slice]]  # x, y, logits, rows of eac
 class Learner:
     """One run: a model, its optimiser, and what CLS-ER adds."""
 
-    def __init__(self, stream: Stream, seed: int) -> None:
+    def __init__(self, stream: TaskStream, seed: int) -> None:
         torch.manual_seed(seed)
         self.model = nn.Linear(stream.n_features, stream.n_classes)
         self.optimiser = torch.optim.SGD(self.model.parameters(), lr=RATE)
@@ -152,7 +152,7 @@ PLAIN: dict[str, Callable[[Learner, Tensor, Tensor], None]] = {
 }
 
 
-def test(model: nn.Linear, stream: Stream, tasks: int) -> None:
+def test(model: nn.Linear, stream: TaskStream, tasks: int) -> None:
     """Accuracy on each of the first tasks: Class-IL and Task-IL."""
     for seen, index in enumerate(stream.test_tasks[:tasks]):
         answer = model(stream.test_x[index])
@@ -161,7 +161,7 @@ def test(model: nn.Linear, stream: Stream, tasks: int) -> None:
         _ = (own[answer[:, own].argmax(1)] == stream.test_y[index]).float().mean()
 
 
-def train_plain(method: str, stream: Stream, seed: int, buffer: int) -> nn.Linear:
+def train_plain(method: str, stream: TaskStream, seed: int, buffer: int) -> nn.Linear:
     """All tasks in sequence; the last m examples of each are remembered."""
     me, step = Learner(stream, seed), PLAIN[method]
     m = buffer // stream.n_tasks

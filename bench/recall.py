@@ -16,9 +16,9 @@ from bench.training import LABELS, OPTIONS, ours
 from sharc.buffers.associative import AssociativeBuffer
 from sharc.engine.device import one_thread
 from sharc.engine.runs import RunSpec
-from sharc.engine.stream import Stream
-from sharc.engine.train import train
+from sharc.engine.task_stream import TaskStream
 from sharc.registry import load
+from sharc.trainer.train import train
 
 THETA, BUFFER = 0.8, 200
 Case = tuple[Shape, str, int]  # and the method, and how many seeds are stacked
@@ -33,7 +33,7 @@ SHOWN = {"modern_hopfield": "modern Hopfield", "bayes_pcn": "BayesPCN"}
 
 
 def sharc(
-    method: str, stream: Stream, memory: str, theta: float, buffer: int = BUFFER, seeds: int = 5
+    method: str, stream: TaskStream, memory: str, theta: float, buffer: int = BUFFER, seeds: int = 5
 ) -> Spent:
     """Train a method with an associative buffer; making the synthetic maps is not counted."""
     maps: Any = stream.maps

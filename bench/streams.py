@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 
 PATTERNS = 32  # of the spatial variation in synthetic maps
 
@@ -56,7 +56,7 @@ def examples(task: int, share: float) -> int:
     return max(20, round(share * task / 10) * 10)
 
 
-def synthetic(shape: Shape = CIFAR10, share: float = 1.0, maps: bool = False) -> Stream:
+def synthetic(shape: Shape = CIFAR10, share: float = 1.0, maps: bool = False) -> TaskStream:
     """Rectified Gaussian blobs; of each task only a share of the examples is trained and tested.
 
     All rows exist whatever the share, so that a step gathers from as much memory as in a real
@@ -80,7 +80,7 @@ def synthetic(shape: Shape = CIFAR10, share: float = 1.0, maps: bool = False) ->
     x, y, train_tasks = split(shape.train)
     test_x, test_y, test_tasks = split(shape.test)
     own = [list(range(t * per_task, (t + 1) * per_task)) for t in range(shape.tasks)]
-    stream = Stream(
+    stream = TaskStream(
         x, y, train_tasks, test_x, test_y, test_tasks, own, shape.classes, name="synthetic"
     )
     if not maps:

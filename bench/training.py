@@ -15,9 +15,9 @@ from bench.timing import Measure, Times, Way, interleaved, number, ratio
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.device import one_thread
 from sharc.engine.runs import RunSpec
-from sharc.engine.stream import Stream
-from sharc.engine.train import train
+from sharc.engine.task_stream import TaskStream
 from sharc.registry import load
+from sharc.trainer.train import train
 
 BUFFER, SEEDS = 200, 5
 BUFFERS = (200, 500, 1000)  # a step that draws has one shape for all: the pipeline stacks them
@@ -31,7 +31,9 @@ GUARDED = ("er", "er_full", "mer", "gem", "agem", "derpp", "clser")
 ENGINE_TASK = 125  # steps at least where engines are compared: each task begins with work
 
 
-def ours(method: str, stream: Stream, seeds: int = SEEDS, buffer: int = BUFFER, *more: int) -> None:
+def ours(
+    method: str, stream: TaskStream, seeds: int = SEEDS, buffer: int = BUFFER, *more: int
+) -> None:
     """Train all seeds with our engine, with one buffer or more."""
     strategy = load("method", method.partition("_")[0])
     runs = [RunSpec(seed, size) for size in (buffer, *more) for seed in range(seeds)]
@@ -39,7 +41,7 @@ def ours(method: str, stream: Stream, seeds: int = SEEDS, buffer: int = BUFFER, 
     train(stream, runs, strategy, options, DenseBuffer)
 
 
-def plain(method: str, stream: Stream) -> None:
+def plain(method: str, stream: TaskStream) -> None:
     """Train one seed with the plain loop; JOINT is SGD on one task that holds everything."""
     if method == "joint":
         everything = torch.cat(stream.train_tasks)
@@ -103,7 +105,7 @@ def _engine_share(shape: Shape, size: Size) -> float:
     return max(size.shares[shape.classes], min(1.0, ENGINE_TASK / task))
 
 
-def _steps_only(stream: Stream, stackable: bool) -> dict[str, Way]:
+def _steps_only(stream: TaskStream, stackable: bool) -> dict[str, Way]:
     """Engines are compared by their steps."""
     ways: dict[str, Way] = {f"steps er {seeds}": partial(ours, "er", stream, seeds)
                             for seeds in ((1, 5, 25) if stackable else (1, 5))}  # fmt: skip
@@ -117,7 +119,7 @@ def _steps_only(stream: Stream, stackable: bool) -> dict[str, Way]:
     }
 
 
-def bare(stream: Stream) -> Stream:
+def bare(stream: TaskStream) -> TaskStream:
     """The same stream with next to nothing to evaluate."""
     return replace(stream, test_tasks=[task[:10] for task in stream.test_tasks])
 

@@ -13,18 +13,18 @@ from bench.recall import THETA, sharc
 from bench.streams import CIFAR10, CIFAR100, OFFLINE, OFFLINE100, synthetic
 from bench.training import BUFFER, BUFFERS, DRAWN, SEEDS, bare, ours
 from sharc.engine.device import one_thread
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 from sharc.memories.bayes_pcn import BayesPCN
 
 SECONDS = 2.5
 Work = Callable[[], object]
 
 
-def _features(classes: str) -> Stream:
+def _features(classes: str) -> TaskStream:
     return synthetic(CIFAR10 if classes == "10" else CIFAR100, 0.2)
 
 
-def _ours(method: str, stream: Stream, runs: str) -> Work:
+def _ours(method: str, stream: TaskStream, runs: str) -> Work:
     return partial(ours, method, stream, SEEDS, *((BUFFER,) if runs == "5" else BUFFERS))
 
 

@@ -9,10 +9,10 @@ from torch import Tensor
 from sharc.buffers.associative import AssociativeBuffer
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.runs import RunResult, RunSpec
-from sharc.engine.stream import Stream
-from sharc.engine.train import train
+from sharc.engine.task_stream import TaskStream
 from sharc.memories.none import Pooled
 from sharc.registry import load
+from sharc.trainer.train import train
 
 T, PER_CLASS, K, H = 3, 30, 40, 2
 BUFFER = 12  # four maps per task
@@ -27,7 +27,7 @@ class Maps:
         return self.maps[index]
 
 
-def mapped_stream() -> Stream:
+def mapped_stream() -> TaskStream:
     """Three tasks of two classes, 30 examples each, maps of 2 x 2 positions and 40 channels."""
     g = torch.Generator().manual_seed(0)
     n = 2 * T * PER_CLASS
@@ -37,13 +37,13 @@ def mapped_stream() -> Stream:
     x = maps.mean(dim=(1, 2))
     tasks = [torch.arange(2 * t * PER_CLASS, 2 * (t + 1) * PER_CLASS) for t in range(T)]
     classes = [[2 * t, 2 * t + 1] for t in range(T)]
-    return Stream(
+    return TaskStream(
         x, y, tasks, x, y, tasks, classes, 2 * T, maps=Maps(maps), map_size=(H, H), name="toy"
     )
 
 
 def run(
-    stream: Stream,
+    stream: TaskStream,
     method: str = "er",
     memory: str = "oracle",
     theta: float = 0.8,
@@ -61,7 +61,7 @@ def run(
     return train(stream, specs, load("method", method), {"learning_rate": 0.05}, made)
 
 
-def dense(stream: Stream, method: str = "er", buffer: int = BUFFER) -> RunResult:
+def dense(stream: TaskStream, method: str = "er", buffer: int = BUFFER) -> RunResult:
     spec = RunSpec(0, buffer)
     return train(stream, [spec], load("method", method), {"learning_rate": 0.05}, DenseBuffer)[0]
 

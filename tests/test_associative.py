@@ -7,18 +7,18 @@ import torch
 
 from mapped_toy import BUFFER, H, K, T, dense, mapped_stream, run, same
 from sharc.buffers.budget import DoesNotFitError
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.registry import MEMORIES, METHODS, WITHOUT_MEMORY
 
 
 @pytest.fixture(scope="module")
-def stream() -> Stream:
+def stream() -> TaskStream:
     return mapped_stream()
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS) - set(WITHOUT_MEMORY)))
-def test_dropping_nothing_is_the_plain_method_bit_for_bit(stream: Stream, method: str) -> None:
+def test_dropping_nothing_is_the_plain_method_bit_for_bit(stream: TaskStream, method: str) -> None:
     (plus,) = run(stream, method, "bayes_pcn", theta=0.0)
     plain = dense(stream, method)
     assert same(plus, plain)
@@ -27,12 +27,12 @@ def test_dropping_nothing_is_the_plain_method_bit_for_bit(stream: Stream, method
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
-def test_dropping_nothing_needs_no_memory(stream: Stream, memory: str) -> None:
+def test_dropping_nothing_needs_no_memory(stream: TaskStream, memory: str) -> None:
     assert same(run(stream, "er", memory, theta=0.0)[0], dense(stream))
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
-def test_every_memory_serves_a_method(stream: Stream, memory: str) -> None:
+def test_every_memory_serves_a_method(stream: TaskStream, memory: str) -> None:
     (result,) = run(stream, "mer", memory)
     assert result.status == "ok"
     assert {(e["task"], e["after"], e["age"]) for e in result.recall} == {
@@ -43,14 +43,14 @@ def test_every_memory_serves_a_method(stream: Stream, memory: str) -> None:
 
 
 @pytest.mark.parametrize("memory", ["bayes_pcn", "modern_hopfield"])
-def test_a_run_is_the_same_bits_alone_or_stacked(stream: Stream, memory: str) -> None:
+def test_a_run_is_the_same_bits_alone_or_stacked(stream: TaskStream, memory: str) -> None:
     together = run(stream, "mer", memory, seeds=(0, 1, 2))
     (alone,) = run(stream, "mer", memory, seeds=(1,))
     assert same(together[1], alone)
     assert together[1].recall == alone.recall
 
 
-def test_at_eight_tenths_five_times_as_many_fit_in_the_same_numbers(stream: Stream) -> None:
+def test_at_eight_tenths_five_times_as_many_fit_in_the_same_numbers(stream: TaskStream) -> None:
     (result,) = run(stream, theta=0.8)
     kept = 8  # of 40 channels: rank ceil(39 * 0.8) = 32
     assert result.ledger["items"] == T * (4 * 40 // kept)
@@ -62,7 +62,7 @@ def test_at_eight_tenths_five_times_as_many_fit_in_the_same_numbers(stream: Stre
 @pytest.mark.parametrize("budget_count", ["kept", "nonzero"])
 @pytest.mark.parametrize("theta", [0.3, 0.8, 1.0])
 def test_no_rule_exceeds_the_budget(
-    stream: Stream, saliency: str, budget_count: str, theta: float
+    stream: TaskStream, saliency: str, budget_count: str, theta: float
 ) -> None:
     (result,) = run(stream, "mer", "none", theta, saliency=saliency, budget_count=budget_count)
     assert result.ledger["items"] >= T
@@ -70,7 +70,7 @@ def test_no_rule_exceeds_the_budget(
         assert result.ledger["counted_floats"] <= BUFFER * K * H * H
 
 
-def test_perfect_recall_replays_what_whole_storage_would(stream: Stream) -> None:
+def test_perfect_recall_replays_what_whole_storage_would(stream: TaskStream) -> None:
     (plus,) = run(stream, memory="oracle", theta=0.8)
     plain = dense(stream, buffer=5 * BUFFER)
     torch.testing.assert_close(
@@ -79,7 +79,7 @@ def test_perfect_recall_replays_what_whole_storage_would(stream: Stream) -> None
     assert all(entry["mse"] < 1e-6 for entry in plus.recall)
 
 
-def test_recall_errors_of_no_memory_are_those_of_zero_fill(stream: Stream) -> None:
+def test_recall_errors_of_no_memory_are_those_of_zero_fill(stream: TaskStream) -> None:
     (result,) = run(stream, memory="none")
     for entry in result.recall:
         assert entry["mse"] == pytest.approx(entry["zero_fill_mse"], rel=1e-3)
@@ -87,7 +87,7 @@ def test_recall_errors_of_no_memory_are_those_of_zero_fill(stream: Stream) -> No
         assert 0 <= entry["accuracy"] <= 100
 
 
-def test_the_ledger_counts_the_memory_the_paper_leaves_out(stream: Stream) -> None:
+def test_the_ledger_counts_the_memory_the_paper_leaves_out(stream: TaskStream) -> None:
     parts = run(stream, memory="bayes_pcn")[0].ledger["parts"]
     d = K * H * H
     assert parts["memory_weights"]["floats"] == 24 * d + 24 * 24 + 24 + 1
@@ -95,18 +95,18 @@ def test_the_ledger_counts_the_memory_the_paper_leaves_out(stream: Stream) -> No
     assert parts["indices"]["bytes"] == 60 * 5  # one bit for each of 40 channels
 
 
-def test_at_equal_bytes_a_growing_memory_leaves_room_for_fewer_examples(stream: Stream) -> None:
+def test_at_equal_bytes_a_growing_memory_leaves_room_for_fewer_examples(stream: TaskStream) -> None:
     (result,) = run(stream, memory="modern_hopfield", budget="total_bytes")
     assert T <= result.ledger["items"] < BUFFER
     assert result.ledger["total_bytes"] <= dense(stream).ledger["total_bytes"]
 
 
-def test_a_memory_larger_than_the_buffer_says_that_it_does_not_fit(stream: Stream) -> None:
+def test_a_memory_larger_than_the_buffer_says_that_it_does_not_fit(stream: TaskStream) -> None:
     with pytest.raises(DoesNotFitError, match=r"BayesPCN alone holds .* not one example per task"):
         run(stream, memory="bayes_pcn", budget="total_bytes")
 
 
-def test_pooled_storage_holds_as_many_more_as_a_map_has_positions(stream: Stream) -> None:
+def test_pooled_storage_holds_as_many_more_as_a_map_has_positions(stream: TaskStream) -> None:
     (pooled,) = run(stream, memory="pooled", theta=0.0)
     assert pooled.ledger["items"] == BUFFER * H * H
     assert pooled.ledger["counted_floats"] == BUFFER * H * H * K
@@ -124,7 +124,7 @@ REFERENCE = {
 }
 
 
-def test_the_authors_switches_recall_once_and_only_the_last_batches(stream: Stream) -> None:
+def test_the_authors_switches_recall_once_and_only_the_last_batches(stream: TaskStream) -> None:
     (result,) = run(stream, "mer", "bayes_pcn", **REFERENCE)
     assert result.status == "ok"
     assert {entry["age"] for entry in result.recall} == {0}
@@ -133,19 +133,19 @@ def test_the_authors_switches_recall_once_and_only_the_last_batches(stream: Stre
     assert parts["values"]["floats"] + parts["recalled"]["floats"] == whole
 
 
-def test_masks_may_be_taken_when_the_task_ends(stream: Stream) -> None:
+def test_masks_may_be_taken_when_the_task_ends(stream: TaskStream) -> None:
     (late,) = run(stream, "mer", "none", saliency_time="task_end")
     assert late.ledger["items"] == 60
 
 
-def test_a_pooled_memory_needs_no_maps(stream: Stream) -> None:
+def test_a_pooled_memory_needs_no_maps(stream: TaskStream) -> None:
     (result,) = run(replace(stream, maps=None), "mer", "bayes_pcn", space="pooled")
     assert result.ledger["parts"]["memory_weights"]["floats"] < 24 * K * H * H
     with pytest.raises(UserError, match="hold no maps"):
         run(replace(stream, maps=None), "mer", "bayes_pcn")
 
 
-def test_a_wrong_switch_names_its_neighbour(stream: Stream) -> None:
+def test_a_wrong_switch_names_its_neighbour(stream: TaskStream) -> None:
     with pytest.raises(UserError, match="Did you mean 'forget_every'"):
         run(stream, forget_evry=2)
     with pytest.raises(UserError, match="Did you mean 'pooled'"):

@@ -8,9 +8,9 @@ import torch
 from oracles.toy import toy_stream
 from sharc.buffers.dense import DenseBuffer
 from sharc.buffers.rules import batch_prefix, last, prefixes_that_fit, reservoir, ring
-from sharc.engine.draws import replay_rows, subsets
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
+from sharc.engine.sampling import replay_indices, without_replacement
 from sharc.errors import UserError
 from sharc.strategies.base import task_weights
 
@@ -58,7 +58,7 @@ def test_reservoir_keeps_every_example_equally_often() -> None:
 
 
 def test_subsets_never_repeat_and_draw_every_member_equally_often() -> None:
-    drawn = subsets(7, 7000, 3, torch.Generator().manual_seed(0))
+    drawn = without_replacement(7, 7000, 3, torch.Generator().manual_seed(0))
     assert all(len(set(row)) == 3 for row in drawn.tolist())
     counts = drawn.flatten().bincount(minlength=7)
     assert ((counts - 3000).abs() < 4 * (7000 * 3 / 7 * 4 / 7) ** 0.5).all()
@@ -66,7 +66,7 @@ def test_subsets_never_repeat_and_draw_every_member_equally_often() -> None:
 
 def test_replayed_rows_are_examples_of_the_run_never_empty_slots() -> None:
     valid = torch.tensor([True, False, True, True, False])
-    rows = replay_rows(0, 1, valid, steps=50, draws=2, size=2)
+    rows = replay_indices(0, 1, valid, steps=50, draws=2, size=2)
     assert rows.shape == (50, 4)
     assert set(rows.flatten().tolist()) == {0, 2, 3}
 

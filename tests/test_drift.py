@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from sharc.artifacts.files import write_json
-from sharc.engine.draws import task_order
 from sharc.engine.runs import RunSpec
-from sharc.engine.train import train
+from sharc.engine.sampling import task_order
 from sharc.errors import UserError
 from sharc.features.cache import FeatureCache
 from sharc.features.drift import Drift
@@ -17,6 +16,7 @@ from sharc.features.pipeline import Extractor
 from sharc.features.streams import load_stream
 from sharc.registry import load
 from sharc.stages import drift
+from sharc.trainer.train import train
 from small_backbone import small_backbone, small_raw
 
 SETTINGS = {

@@ -13,11 +13,9 @@ from torch.overrides import TorchFunctionMode
 from oracles.toy import toy_stream
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.device import one_thread, resolve_device
-from sharc.engine.draws import task_order
-from sharc.engine.evaluate import CHUNK, correct, evaluate
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
-from sharc.engine.train import stacks, train
+from sharc.engine.sampling import task_order
 from sharc.errors import UserError
 from sharc.randomness import generator
 from sharc.steady import steady_products
@@ -30,6 +28,8 @@ from sharc.strategies.gem import GEM
 from sharc.strategies.joint import Joint
 from sharc.strategies.mer import MER
 from sharc.strategies.sgd import SGD
+from sharc.trainer.evaluate import CHUNK, correct, evaluate
+from sharc.trainer.train import stacks, train
 
 ALL = [SGD, Joint, ER, MER, GEM, AGEM, DERpp, CLSER]
 
@@ -126,7 +126,7 @@ def test_both_layouts_step_as_a_linear_layer_does(n_classes: int) -> None:
     torch.testing.assert_close(head.logits(x)[1], layer(x[1]).detach())
     loss = torch.nn.functional.cross_entropy(layer(x[1]), y[1], reduction="sum")
     d_weight, d_bias = torch.autograd.grad(loss, [layer.weight, layer.bias])
-    residual = head.cross_entropy(head.logits(x), head.label_positions(y))
+    residual = head.ce_residual(head.logits(x), head.label_offsets(y))
     head.descend(x, residual, 0.1)
     torch.testing.assert_close(head.weight[1], (layer.weight - 0.1 * d_weight).detach())
     torch.testing.assert_close(head.b[1], (layer.bias - 0.1 * d_bias).detach())

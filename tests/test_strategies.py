@@ -9,11 +9,9 @@ import torch
 from oracles import methods
 from oracles.toy import toy_stream
 from sharc.buffers.dense import DenseBuffer
-from sharc.engine.draws import task_order
 from sharc.engine.runs import RunSpec
-from sharc.engine.stack import Stack
-from sharc.engine.stream import Stream
-from sharc.engine.train import train
+from sharc.engine.sampling import task_order
+from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.registry import METHODS
 from sharc.strategies.agem import AGEM
@@ -25,6 +23,8 @@ from sharc.strategies.gem import GEM
 from sharc.strategies.joint import Joint
 from sharc.strategies.mer import MER
 from sharc.strategies.sgd import SGD
+from sharc.trainer.stacked import StackedTrainer
+from sharc.trainer.train import train
 
 EXACT = {"dtype": "float64", "device": "cpu"}
 RULES: dict[str, tuple[type[Strategy], dict[str, Any], Any, int]] = {
@@ -42,14 +42,14 @@ CONTRACT = {name: rule[:2] for name, rule in RULES.items()} | {"joint": (Joint, 
 
 
 def stack_of(
-    stream: Stream, runs: list[RunSpec], strategy: type[Strategy], options: dict[str, Any]
-) -> Stack:
+    stream: TaskStream, runs: list[RunSpec], strategy: type[Strategy], options: dict[str, Any]
+) -> StackedTrainer:
     complete = strategy.complete(options)
     exact = stream.to(torch.device("cpu"), getattr(torch, complete["dtype"]))
     buffer = None
     if strategy.replays != "none":
         buffer = DenseBuffer(exact, runs, complete, strategy.wants_logits)
-    return Stack(exact, runs, strategy, complete, buffer)
+    return StackedTrainer(exact, runs, strategy, complete, buffer)
 
 
 BUDGETS = {
@@ -125,7 +125,7 @@ def test_a_strategy_gives_the_same_bits_alone_or_stacked_and_twice(name: str) ->
 
 
 def final_heads(
-    stream: Stream, runs: list[RunSpec], strategy: type[Strategy], options: dict[str, Any]
+    stream: TaskStream, runs: list[RunSpec], strategy: type[Strategy], options: dict[str, Any]
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Heads after training through the public entry, read where it records them."""
     found: dict[RunSpec, tuple[torch.Tensor, torch.Tensor]] = {}

@@ -16,23 +16,23 @@ from sharc.buffers.dense import DenseBuffer
 from sharc.config import load_params
 from sharc.config.model import Switches
 from sharc.engine.runs import RunSpec
-from sharc.engine.stream import Stream
-from sharc.engine.train import train
+from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.memories.bayes_pcn import BayesPCN, BayesPCNTrace
 from sharc.registry import load
 from sharc.saliency import masks
+from sharc.trainer.train import train
 
 AT_ONCE = {"recall": "at_store", "stored": "recalled"}
 BATCH, HELD = 10, 20  # at theta 0.8 five times the four slots of a task
 
 
 @pytest.fixture(scope="module")
-def stream() -> Stream:
+def stream() -> TaskStream:
     return mapped_stream()
 
 
-def buffer_of(stream: Stream, memory: str = "oracle", **sharc: Any) -> AssociativeBuffer:
+def buffer_of(stream: TaskStream, memory: str = "oracle", **sharc: Any) -> AssociativeBuffer:
     """The buffer of a finished run."""
     made: list[AssociativeBuffer] = []
 
@@ -58,7 +58,9 @@ def forgetting_counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]
     yield acts
 
 
-def test_budget_count_nonzero_fits_twice_as_many_maps_that_are_half_zeros(stream: Stream) -> None:
+def test_budget_count_nonzero_fits_twice_as_many_maps_that_are_half_zeros(
+    stream: TaskStream,
+) -> None:
     maps = torch.ones(len(stream.y), H, H, K)
     maps[..., ::2] = 0
     half = replace(stream, maps=Maps(maps))
@@ -75,14 +77,16 @@ def test_saliency_relu_ge_drops_what_counts_against_a_class_first() -> None:
     assert masks(rows, 0.5, "relu_ge").tolist() == [[False, True, True, False]]
 
 
-def test_write_scope_last_batches_writes_one_batch_where_stored_writes_all(stream: Stream) -> None:
+def test_write_scope_last_batches_writes_one_batch_where_stored_writes_all(
+    stream: TaskStream,
+) -> None:
     stored = buffer_of(stream, write_scope="stored").ledger(0)["parts"]["memory_weights"]
     last = buffer_of(stream, write_scope="last_batches", recall_scope="last_batches").ledger(0)
     assert stored["floats"] == T * HELD * K * H * H
     assert last["parts"]["memory_weights"]["floats"] == T * BATCH * K * H * H
 
 
-def test_recall_scope_last_batches_leaves_the_gaps_of_older_examples(stream: Stream) -> None:
+def test_recall_scope_last_batches_leaves_the_gaps_of_older_examples(stream: TaskStream) -> None:
     whole, part = (
         buffer_of(stream, recall_scope=scope, stored="recalled")
         for scope in ("all", "last_batches")
@@ -95,7 +99,7 @@ def test_recall_scope_last_batches_leaves_the_gaps_of_older_examples(stream: Str
         assert int((first < 0.5).sum()) == filled
 
 
-def test_recall_at_store_comes_before_the_task_is_forgotten(stream: Stream) -> None:
+def test_recall_at_store_comes_before_the_task_is_forgotten(stream: TaskStream) -> None:
     errors = {}
     for name, sharc in (("at_store", AT_ONCE), ("task_start", {"recall": "task_start"})):
         make = partial(
@@ -111,7 +115,7 @@ def test_recall_at_store_comes_before_the_task_is_forgotten(stream: Stream) -> N
 
 
 def test_stored_recalled_recalls_an_example_once_and_masked_before_every_task(
-    stream: Stream,
+    stream: TaskStream,
 ) -> None:
     (once,) = run(stream, "mer", "oracle", stored="recalled")
     (anew,) = run(stream, "mer", "oracle", stored="masked")
@@ -119,13 +123,13 @@ def test_stored_recalled_recalls_an_example_once_and_masked_before_every_task(
     assert [(e["task"], e["after"]) for e in anew.recall] == [(0, 0), (0, 1), (1, 1)]
 
 
-def test_what_is_stored_masked_cannot_be_recalled_at_store(stream: Stream) -> None:
+def test_what_is_stored_masked_cannot_be_recalled_at_store(stream: TaskStream) -> None:
     with pytest.raises(UserError, match="would throw away what it recalls"):
         run(stream, recall="at_store", stored="masked")
 
 
 def test_forget_write_forgets_before_every_batch(
-    stream: Stream, monkeypatch: pytest.MonkeyPatch
+    stream: TaskStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with forgetting_counted(monkeypatch) as acts:
         run(stream, "mer", "bayes_pcn", forget="task")

@@ -6,10 +6,10 @@ import pytest
 
 from oracles.toy import toy_stream
 from sharc.artifacts.files import read_json
-from sharc.engine.train import train
 from sharc.registry import load
 from sharc.stages import train as stage
 from sharc.stages.train import Method, Wanted
+from sharc.trainer.train import train
 
 
 @pytest.fixture

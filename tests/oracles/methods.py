@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
-from sharc.engine.draws import replay_rows, task_order
-from sharc.engine.stream import Stream
+from sharc.engine.sampling import replay_indices, task_order
+from sharc.engine.task_stream import TaskStream
 from sharc.randomness import generator
 
 
@@ -159,7 +159,7 @@ def interpolate_towards(average: nn.Linear, model: nn.Linear, a: float) -> None:
 
 def train_alone(
     rule: Callable[[Learner, Tensor, Tensor], None],
-    stream: Stream,
+    stream: TaskStream,
     seed: int,
     buffer: int,
     options: dict[str, float],
@@ -182,7 +182,7 @@ def train_alone(
         if past and draws:
             size = min(int(options["replay_batch"]), len(past[1]))
             everything = torch.ones(len(past[1]), dtype=torch.bool)
-            rows = replay_rows(seed, task, everything, steps, draws, size)
+            rows = replay_indices(seed, task, everything, steps, draws, size)
         for step in range(steps):
             index = order[step * batch : (step + 1) * batch]
             x, y = x_all[index], stream.y[index]

@@ -2,7 +2,7 @@
 
 import torch
 
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 
 
 def toy_stream(
@@ -12,7 +12,7 @@ def toy_stream(
     features: int = 12,
     noise: float = 0.5,
     seed: int = 0,
-) -> Stream:
+) -> TaskStream:
     source = torch.Generator().manual_seed(seed)
     n_classes = tasks * per_task
     centres = torch.randn(n_classes, features, generator=source)
@@ -25,4 +25,4 @@ def toy_stream(
     x, y, train_tasks = split(examples // per_task)
     test_x, test_y, test_tasks = split(20)
     classes = [list(range(t * per_task, (t + 1) * per_task)) for t in range(tasks)]
-    return Stream(x, y, train_tasks, test_x, test_y, test_tasks, classes, n_classes, name="toy")
+    return TaskStream(x, y, train_tasks, test_x, test_y, test_tasks, classes, n_classes, name="toy")

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sharc.buffers.base import Buffer, Hit, Replay
+from sharc.buffers.base import Buffer, Hit
 from sharc.buffers.budget import FLOAT_BYTES, LABEL_BYTES, Budget, checked, index_bytes
 from sharc.buffers.channels import Channels
 from sharc.buffers.parts import Examples, Seen
@@ -22,17 +22,18 @@ from sharc.buffers.rules import IN_ORDER, within
 from sharc.buffers.store import Store
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
+from sharc.engine.types import Replay
 from sharc.errors import UserError
 from sharc.memories.base import Memory, Shape
 
 
 class AssociativeBuffer(Buffer):
-    """The "+" of every method. A run's variant is theta, the share of channels dropped."""
+    """The "+" of every method. A run's theta is the share of channels dropped."""
 
     def __init__(
         self,
-        stream: Stream,
+        stream: TaskStream,
         runs: Sequence[RunSpec],
         options: Mapping[str, Any],
         wants_logits: bool = False,
@@ -46,7 +47,7 @@ class AssociativeBuffer(Buffer):
         height, width = stream.map_size
         self.shape = Shape(1 if memory.pooled_storage else height * width, stream.n_features)
         self.dense = height * width * stream.n_features
-        self.thetas = [float(run.variant or 0) for run in self.runs]
+        self.thetas = [float(run.theta or 0) for run in self.runs]
         if self._costs_differ and self.rule not in IN_ORDER:
             raise UserError(
                 f"buffer_rule {self.rule!r} needs examples that all cost the same, but budget_count"

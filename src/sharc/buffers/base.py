@@ -16,20 +16,9 @@ from torch import Tensor
 from sharc.buffers.rules import RULES
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
+from sharc.engine.types import Replay
 from sharc.errors import UserError, unknown
-
-
-@dataclass(frozen=True)
-class Replay:
-    """The past tasks' examples as a strategy sees them: constant within a task."""
-
-    x: Tensor  # [S, M, D] pooled features, stored or recalled
-    y: Tensor  # [S, M] int64
-    logits: Tensor | None  # [S, M, C], the head's answer when the example was first seen
-    task_slices: list[slice]  # rows of each past task
-    valid: Tensor | None = None  # [S, M] bool; None when every row is an example
-    kept: Tensor | None = None  # [S, M] training indices, if x holds those rows as they are
 
 
 @dataclass(frozen=True)
@@ -53,7 +42,7 @@ class Buffer(ABC):
 
     def __init__(
         self,
-        stream: Stream,
+        stream: TaskStream,
         runs: Sequence[RunSpec],
         options: Mapping[str, Any],
         wants_logits: bool = False,

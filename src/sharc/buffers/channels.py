@@ -7,7 +7,7 @@ from torch import Tensor
 
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 from sharc.randomness import generator
 from sharc.saliency import channel_saliency, masks
 
@@ -16,7 +16,7 @@ class Channels:
     """One rule of saliency for a stack of runs, each with its own share of dropped channels."""
 
     def __init__(
-        self, rule: str, runs: Sequence[RunSpec], thetas: Sequence[float], stream: Stream
+        self, rule: str, runs: Sequence[RunSpec], thetas: Sequence[float], stream: TaskStream
     ) -> None:
         self.rule, self.runs, self.thetas, self.stream = rule, runs, thetas, stream
 

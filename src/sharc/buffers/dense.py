@@ -5,8 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sharc.buffers.base import Buffer, Hit, Replay
+from sharc.buffers.base import Buffer, Hit
 from sharc.engine.head import Head
+from sharc.engine.types import Replay
 
 FLOAT_BYTES = 4
 LABEL_BYTES = 8

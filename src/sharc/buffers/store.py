@@ -9,7 +9,7 @@ from torch import Tensor
 
 from sharc.buffers.parts import Examples, Part, Seen
 from sharc.buffers.quality import Yardstick, report
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.memories.base import Cue, Memory, Recalled, Shape, Trace
 from sharc.memories.cues import gathered, segments
@@ -30,7 +30,7 @@ class Store:
 
     def __init__(
         self,
-        stream: Stream,
+        stream: TaskStream,
         seed: int,
         theta: float,
         memory: type[Memory],

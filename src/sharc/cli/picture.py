@@ -14,9 +14,9 @@ from torch import Tensor
 from sharc.artifacts.files import read_json, write_atomically
 from sharc.buffers.associative import AssociativeBuffer
 from sharc.engine.runs import RunSpec
-from sharc.engine.train import train
 from sharc.errors import UserError
 from sharc.features.streams import load_stream
+from sharc.trainer.train import train
 from sharc.workflow.training import make_method
 
 _MOST = 8  # examples that fit a page

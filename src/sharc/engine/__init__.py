@@ -1,1 +1,1 @@
-"""The training engine: all runs of a cell at once, in closed form, on cached features."""
+"""What training is made of: task streams, runs, sampling, and the linear head in closed form."""

@@ -106,23 +106,23 @@ class Head:
             found = torch.addmm(found, w, part.T)
         return found[:rows, :n].view(self.n_runs, self.n_classes, n).mT
 
-    def cross_entropy(self, logits: Tensor, label_at: Tensor) -> Tensor:
+    def ce_residual(self, logits: Tensor, label_offsets: Tensor) -> Tensor:
         """softmax(z) - onehot(y): the residual rows of the cross-entropy, [S, R, C]."""
-        return self._residuals(logits.mT if self.class_major else logits, label_at)
+        return self._residuals(logits.mT if self.class_major else logits, label_offsets)
 
-    def residuals(self, x: Tensor, label_at: Tensor) -> Tensor:
+    def ce_residual_of(self, x: Tensor, label_offsets: Tensor) -> Tensor:
         """The same for rows x [S, R, D] whose logits nobody asks for."""
-        return self._residuals(self.logits_as_stored(x), label_at)
+        return self._residuals(self.logits_as_stored(x), label_offsets)
 
-    def _residuals(self, as_stored: Tensor, label_at: Tensor) -> Tensor:
-        rows = label_at.numel()
+    def _residuals(self, as_stored: Tensor, label_offsets: Tensor) -> Tensor:
+        rows = label_offsets.numel()
         if rows not in self._minus_ones:
-            self._minus_ones[rows] = self.b.new_full((1,), -1.0).expand_as(label_at)
+            self._minus_ones[rows] = self.b.new_full((1,), -1.0).expand_as(label_offsets)
         residual = torch.softmax(as_stored, self.class_axis)
-        residual.view(-1).index_add_(0, label_at, self._minus_ones[rows])
+        residual.view(-1).index_add_(0, label_offsets, self._minus_ones[rows])
         return self.by_row(residual)
 
-    def label_positions(self, labels: Tensor) -> Tensor:
+    def label_offsets(self, labels: Tensor) -> Tensor:
         """Where each row's label lies in the memory of [S, R, C]: [..., S, R] -> [..., S * R]."""
         n_rows = labels.shape[-1]
         run = torch.arange(labels.shape[-2], device=labels.device)[:, None]

@@ -11,11 +11,11 @@ Matrix = NDArray[np.float64]  # [T, T], row t = after task t, percent, NaN where
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One run of a method: its seed, its memory's total slots, and what its buffer wants."""
+    """One run of a method: its seed, its memory's total slots, and theta of a "+" run."""
 
     seed: int
     buffer: int = 0
-    variant: Any = None  # opaque here; read by the buffer
+    theta: float | None = None  # share of channels dropped; None where memory is whole
 
 
 @dataclass(frozen=True)

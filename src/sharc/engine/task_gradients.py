@@ -11,14 +11,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from sharc.engine.full_replay import FullReplay
 from sharc.engine.head import inner_products
-from sharc.engine.recollection import Recollection
 
 
 class TaskGradients(ABC):
     """G of one step: first `sums`, which shows it the memory's residuals, then the others."""
 
-    def __init__(self, past: Recollection, slices: list[slice]) -> None:
+    def __init__(self, past: FullReplay, slices: list[slice]) -> None:
         self.past, self.slices = past, slices
         self.task_of = torch.zeros(past.x.shape[:2], dtype=torch.long, device=past.x.device)
         for k, rows in enumerate(slices):
@@ -45,14 +45,14 @@ class TaskGradients(ABC):
 class ByRow(TaskGradients):
     """G stays implicit."""
 
-    def __init__(self, past: Recollection, slices: list[slice]) -> None:
+    def __init__(self, past: FullReplay, slices: list[slice]) -> None:
         super().__init__(past, slices)
         self.members = one_hot(self.task_of, len(slices)).to(past.x).mT.contiguous()  # [S, t, M]
 
     def sums(self, old: Tensor) -> Tensor:
         """From the residuals and what a step on all of them would take from the logits."""
-        self.old, self.spread = old, self.past.spread(old)
-        return self.per_task((old * self.spread).sum(dim=2))
+        self.old, self.gram_times = old, self.past.gram_times(old)
+        return self.per_task((old * self.gram_times).sum(dim=2))
 
     def gram(self) -> Tensor:
         """From the Gram matrices of rows and of residuals."""
@@ -60,19 +60,21 @@ class ByRow(TaskGradients):
         return inner_products(self.members, inner_products(self.members, pairs))
 
     def descend(self, new_x: Tensor, new: Tensor, v: Tensor, rate: float) -> None:
-        """Weigh each task's rows; if all weigh alike, the spread is known already."""
+        """Weigh each task's rows; if all weigh alike, the gram_times is known already."""
         weighted = self.old * v.gather(1, self.task_of).unsqueeze(2)
         alike = (v == v[:, :1]).all(dim=1)
-        spread = self.spread.mul_(v[:, :1, None])
+        gram_times = self.gram_times.mul_(v[:, :1, None])
         if not bool(alike.all()):
-            spread = torch.where(alike[:, None, None], spread, self.past.spread(weighted))
-        self.past.descend(new_x, new, weighted, rate, spread)
+            gram_times = torch.where(
+                alike[:, None, None], gram_times, self.past.gram_times(weighted)
+            )
+        self.past.descend(new_x, new, weighted, rate, gram_times)
 
 
 class ByTask(TaskGradients):
     """G itself."""
 
-    def __init__(self, past: Recollection, slices: list[slice]) -> None:
+    def __init__(self, past: FullReplay, slices: list[slice]) -> None:
         super().__init__(past, slices)
         self.rows = past.head.gradients(len(slices))
 
@@ -95,6 +97,6 @@ class ByTask(TaskGradients):
         self.past.head.move_along(along, rate)
 
 
-def task_gradients(past: Recollection, slices: list[slice]) -> TaskGradients:
+def task_gradients(past: FullReplay, slices: list[slice]) -> TaskGradients:
     """The cheaper form."""
     return ByTask(past, slices) if past.gram is None else ByRow(past, slices)

@@ -7,14 +7,14 @@ from typing import Any
 import torch
 
 from sharc.artifacts.files import read_json
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.features.cache import FeatureCache
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 
 
-def load_stream(features: Path, split: Path, passes: int = 1, *, joint: bool = False) -> Stream:
+def load_stream(features: Path, split: Path, passes: int = 1, *, joint: bool = False) -> TaskStream:
     """The cached features of a data set, laid out as its split says."""
     try:
         stream = _stream(FeatureCache(features), read_json(split)["tasks"], passes, joint)
@@ -27,9 +27,11 @@ def load_stream(features: Path, split: Path, passes: int = 1, *, joint: bool = F
     return stream
 
 
-def _stream(cache: FeatureCache, tasks: list[dict[str, Any]], passes: int, joint: bool) -> Stream:
+def _stream(
+    cache: FeatureCache, tasks: list[dict[str, Any]], passes: int, joint: bool
+) -> TaskStream:
     drifting = None if cache.seeds is None else _Drifting(cache, passes, joint)
-    return Stream(
+    return TaskStream(
         x=_views(cache, joint=joint and drifting is not None),
         y=cache.labels("train"),
         train_tasks=[torch.tensor(task["train"]) for task in tasks],

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from sharc.artifacts.files import digest_of, read_json
 from sharc.datasets.raw import RawData
 from sharc.datasets.tensors import Array, explained, save
-from sharc.engine.draws import task_order
+from sharc.engine.sampling import task_order
 from sharc.features.augment import Views
 from sharc.features.cache import drifted_test, view_part
 from sharc.features.chunks import Ledger, chunk_name, chunk_rows

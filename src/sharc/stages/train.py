@@ -19,10 +19,10 @@ from sharc.artifacts.files import read_json, sha256_of, write_json
 from sharc.artifacts.notes import note_beside
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.runs import Accuracies, RunResult, RunSpec
-from sharc.engine.stream import Stream
-from sharc.engine.train import MakeBuffer, train
+from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.features.streams import load_stream
+from sharc.trainer.train import MakeBuffer, train
 
 SCHEMA = 1
 
@@ -86,9 +86,9 @@ def _groups(records: Sequence[Wanted], *, by_cell: bool = False) -> list[list[Wa
     return list(groups.values())
 
 
-def _train_group(stream: Stream, group: Sequence[Wanted], method: Method) -> None:
+def _train_group(stream: TaskStream, group: Sequence[Wanted], method: Method) -> None:
     specs = [
-        RunSpec(seed=i["seed"], buffer=i["buffer"], variant=i["theta"])
+        RunSpec(seed=i["seed"], buffer=i["buffer"], theta=i["theta"])
         for i in (record.identity for record in group)
     ]
     try:
@@ -110,14 +110,14 @@ def _train_group(stream: Stream, group: Sequence[Wanted], method: Method) -> Non
         write_json(note_beside(record.path), made)
 
 
-def _failed(spec: RunSpec, stream: Stream, message: str) -> RunResult:
+def _failed(spec: RunSpec, stream: TaskStream, message: str) -> RunResult:
     nothing = np.full((stream.n_tasks, stream.n_tasks), np.nan)
     accuracy = Accuracies(class_il=nothing, task_il=nothing)
     return RunResult(spec, accuracy, untrained={}, status="failed", message=message)
 
 
 def _content(
-    record: Wanted, result: RunResult, stream: Stream, told: Mapping[str, Any]
+    record: Wanted, result: RunResult, stream: TaskStream, told: Mapping[str, Any]
 ) -> dict[str, Any]:
     return {
         **record.identity,

@@ -3,7 +3,7 @@
 import torch
 
 from sharc.engine.head import inner_products
-from sharc.engine.steps import Batch
+from sharc.engine.types import Batch
 from sharc.strategies.base import Strategy
 
 TINY = 1e-30  # a zero g_ref projects nothing
@@ -25,14 +25,14 @@ class AGEM(Strategy):
         Sums stand for means: the size of the draw cancels in the projection, that of the batch
         is a factor of the whole step.
         """
-        residual = self.cross_entropy(batch)
-        if batch.x.shape[1] > batch.new:
-            x, r = batch.x[:, batch.new :], residual[:, batch.new :]
+        residual = self.ce_residual(batch)
+        if batch.x.shape[1] > batch.n_new:
+            x, r = batch.x[:, batch.n_new :], residual[:, batch.n_new :]
             rows = inner_products(r, residual)
             pairs = torch.addcmul(rows, rows, inner_products(x, batch.x))  # (x.x + 1)(r.r)
             conflict, length = (
-                part.sum(dim=(1, 2)) for part in pairs.tensor_split((batch.new,), 2)
+                part.sum(dim=(1, 2)) for part in pairs.tensor_split((batch.n_new,), 2)
             )
             share = conflict.neg_().clamp_(min=0).div_(length.clamp_(min=TINY))
             r.mul_(share.view(-1, 1, 1))
-        self.head.descend(batch.x, residual, self.rate / batch.new)
+        self.head.descend(batch.x, residual, self.rate / batch.n_new)

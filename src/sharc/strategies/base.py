@@ -11,10 +11,9 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from sharc.buffers.base import Replay
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
-from sharc.engine.steps import Batch
+from sharc.engine.types import Batch, Replay
 from sharc.errors import UserError, unknown
 
 COMMON: dict[str, Any] = {
@@ -64,7 +63,7 @@ class Strategy(ABC):
     def step(self, batch: Batch) -> None:
         """One update of the head."""
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Bring the head up to date, if the strategy holds part of it elsewhere."""
 
     def evaluated(self) -> Head:
@@ -83,17 +82,17 @@ class Strategy(ABC):
         """Numbers held per run beyond the head and the buffer, by the ledger's names."""
         return {}
 
-    def cross_entropy(self, batch: Batch) -> Tensor:
+    def ce_residual(self, batch: Batch) -> Tensor:
         """softmax(z) - onehot(y) of every row, [S, R, C]."""
-        return self.head.residuals(batch.x, batch.label_at)
+        return self.head.ce_residual_of(batch.x, batch.label_offsets)
 
     def descend_means(
         self, batch: Batch, residual: Tensor, shares: tuple[float, ...], rate: float
     ) -> None:
         """Step on the sum of each block's mean loss times its share."""
-        old = batch.x.shape[1] - batch.new
-        if old == 0 or (old == batch.new and shares[0] == shares[1]):  # all rows weigh the same
-            self.head.descend(batch.x, residual, rate * shares[0] / batch.new)
+        old = batch.x.shape[1] - batch.n_new
+        if old == 0 or (old == batch.n_new and shares[0] == shares[1]):  # all rows weigh the same
+            self.head.descend(batch.x, residual, rate * shares[0] / batch.n_new)
         else:
             weights = self.block_weights(batch, *shares)
             self.head.descend(batch.x, residual.mul_(weights), rate)
@@ -102,8 +101,8 @@ class Strategy(ABC):
         """share / size for the rows of each block: new ones, then each draw: [1, R, 1]."""
         n_rows = batch.x.shape[1]
         if n_rows not in self._block_weights:
-            old = (n_rows - batch.new) // max(1, self.draws)
-            sizes = [batch.new] + [old] * self.draws if old else [batch.new]
+            old = (n_rows - batch.n_new) // max(1, self.draws)
+            sizes = [batch.n_new] + [old] * self.draws if old else [batch.n_new]
             rows = [batch.x.new_full((n,), s / n) for n, s in zip(sizes, shares, strict=False)]
             self._block_weights[n_rows] = torch.cat(rows)[None, :, None]
         return self._block_weights[n_rows]

@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from sharc.buffers.base import Replay
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
-from sharc.engine.steps import Batch
+from sharc.engine.types import Batch, Replay
 from sharc.errors import UserError, unknown
 from sharc.randomness import generator
 from sharc.strategies.base import Strategy
@@ -58,18 +57,18 @@ class CLSER(Strategy):
         """Step the working head, then let the averages follow."""
         rows = batch.x.shape[1]
         logits = self.head.logits(batch.x)
-        residual = self.head.cross_entropy(logits, batch.label_at)  # of each row, not yet a mean
-        if old := rows - batch.new:
-            drift = logits[:, batch.new :] - self._teacher(batch)
+        residual = self.head.ce_residual(logits, batch.label_offsets)  # of each row, not yet a mean
+        if old := rows - batch.n_new:
+            drift = logits[:, batch.n_new :] - self._teacher(batch)
             scale = 2 * self.options["reg"] / (old * logits.shape[2])
-            residual[:, batch.new :].add_(drift, alpha=scale * rows)
+            residual[:, batch.n_new :].add_(drift, alpha=scale * rows)
         self.head.descend(batch.x, residual, self.rate / rows)
         self._average()
 
     def _teacher(self, batch: Batch) -> Tensor:
         """Logits of the replayed rows by whichever average knows each better, [S, old, C]."""
         axis = self.head.class_axis  # as it lies in memory: turning each view took a seventh more
-        x, label = batch.x[:, batch.new :], batch.y[:, batch.new :].unsqueeze(axis)
+        x, label = batch.x[:, batch.n_new :], batch.y[:, batch.n_new :].unsqueeze(axis)
         stable = self._all["stable"].logits_as_stored(x)
         plastic = self._all["plastic"].logits_as_stored(x)
         known, rival = (torch.softmax(z, axis).gather(axis, label) for z in (stable, plastic))

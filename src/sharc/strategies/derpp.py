@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from sharc.engine.steps import Batch
+from sharc.engine.types import Batch
 from sharc.strategies.base import Strategy
 
 
@@ -23,7 +23,7 @@ class DERpp(Strategy):
     def step(self, batch: Batch) -> None:
         """Rows: the batch, M_b, M_a."""
         logits = self.head.logits(batch.x)
-        residual = self.head.cross_entropy(logits, batch.label_at)
+        residual = self.head.ce_residual(logits, batch.label_offsets)
         if batch.logits is not None:
             a = slice(-(batch.logits.shape[1] // 2), None)
             torch.sub(logits[:, a], batch.logits[:, a], out=residual[:, a])

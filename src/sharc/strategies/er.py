@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from sharc.buffers.base import Replay
-from sharc.engine.recollection import Recollection
-from sharc.engine.steps import Batch
+from sharc.engine.full_replay import FullReplay
+from sharc.engine.types import Batch, Replay
 from sharc.errors import UserError, unknown
 from sharc.strategies.base import Strategy, task_weights
 
@@ -21,7 +20,7 @@ class ER(Strategy):
 
     replays = "all"
     defaults: ClassVar[dict[str, Any]] = {"replay": "full", "memory_strength": 1.0}
-    _past: Recollection | None = None
+    _past: FullReplay | None = None
 
     @classmethod
     def replay_mode(cls, options: Mapping[str, Any]) -> str:
@@ -33,21 +32,21 @@ class ER(Strategy):
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Weights of the memory's rows: past tasks count equally."""
         if self.replays == "all" and replay is not None:
-            self._past = Recollection(self.head, replay.x, replay.y, self.options["batch"])
+            self._past = FullReplay(self.head, replay.x, replay.y, self.options["batch"])
             self._weights = task_weights(replay) * (self.options["memory_strength"] / task)
 
     def step(self, batch: Batch) -> None:
         """One gradient step on the sum of both losses."""
         if self._past is None:
             shares = (1.0, self.options["memory_strength"])
-            self.descend_means(batch, self.cross_entropy(batch), shares, self.rate)
+            self.descend_means(batch, self.ce_residual(batch), shares, self.rate)
             return
         z_new, z_old = self._past.logits(batch)
-        new = self.head.cross_entropy(z_new, batch.label_at).div_(batch.new)
-        old = self._past.cross_entropy(z_old).mul_(self._weights)
+        new = self.head.ce_residual(z_new, batch.label_offsets).div_(batch.n_new)
+        old = self._past.ce_residual(z_old).mul_(self._weights)
         self._past.descend(batch.x, new, old, self.rate)
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Whole-memory replay keeps its share of the head apart within a task."""
         if self._past is not None:
-            self._past.settle()
+            self._past.flush()

@@ -2,11 +2,10 @@
 
 from typing import Any, ClassVar
 
-from sharc.buffers.base import Replay
+from sharc.engine.full_replay import FullReplay
 from sharc.engine.head import inner_products
-from sharc.engine.recollection import Recollection
-from sharc.engine.steps import Batch
 from sharc.engine.task_gradients import task_gradients
+from sharc.engine.types import Batch, Replay
 from sharc.strategies.base import Strategy, task_weights
 from sharc.strategies.projection import gem_duals
 
@@ -20,27 +19,25 @@ class GEM(Strategy):
 
     replays = "all"
     defaults: ClassVar[dict[str, Any]] = {"margin": 0.5, "ridge": 1e-3}
-    _past: Recollection | None = None
+    _past: FullReplay | None = None
 
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Row weights: each task's loss is a mean."""
         if replay is None:
             return
-        self._past = Recollection(
-            self.head, replay.x, replay.y, self.options["batch"], products=True
-        )
+        self._past = FullReplay(self.head, replay.x, replay.y, self.options["batch"], products=True)
         self._weights = task_weights(replay)
         self._tasks = task_gradients(self._past, replay.task_slices)
 
     def step(self, batch: Batch) -> None:
         """Step along the gradient nearest to g that increases no past task's loss."""
         if self._past is None:
-            self.head.descend(batch.x, self.cross_entropy(batch), self.rate / batch.new)
+            self.head.descend(batch.x, self.ce_residual(batch), self.rate / batch.n_new)
             return
         z_new, z_old = self._past.logits(batch)
-        new = self.head.cross_entropy(z_new, batch.label_at).div_(batch.new)
-        old = self._past.cross_entropy(z_old).mul_(self._weights)
-        pairs = self._past.shared * inner_products(new, old)
+        new = self.head.ce_residual(z_new, batch.label_offsets).div_(batch.n_new)
+        old = self._past.ce_residual(z_old).mul_(self._weights)
+        pairs = self._past.cross_gram * inner_products(new, old)
         products = self._tasks.per_task(pairs.sum(dim=1))  # <g, g_k>, [S, t]
         if not bool((products < 0).any()):
             self._past.descend(batch.x, new, None, self.rate)
@@ -49,7 +46,7 @@ class GEM(Strategy):
         v = gem_duals(self._tasks.gram, self._tasks.sums(old), products, margin, ridge)
         self._tasks.descend(batch.x, new, v, self.rate)
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """The memory's share of the head is kept apart within a task."""
         if self._past is not None:
-            self._past.settle()
+            self._past.flush()

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
-from sharc.engine.steps import Batch
+from sharc.engine.types import Batch
 from sharc.errors import UserError, unknown
 from sharc.strategies.base import Strategy
 
@@ -42,18 +42,18 @@ class MER(Strategy):
             return
         shares = (1.0, self.options["memory_strength"])
         rate = self.rate * self.options["beta"] * self.options["gamma"]
-        self.descend_means(batch, self.cross_entropy(batch), shares, rate)
+        self.descend_means(batch, self.ce_residual(batch), shares, rate)
 
     def _one_by_one(self, batch: Batch) -> None:
         """For each new example: steps on its draw and at last on itself, then the averages."""
-        size = (batch.x.shape[1] - batch.new) // batch.new
-        for example in range(batch.new):
+        size = (batch.x.shape[1] - batch.n_new) // batch.n_new
+        for example in range(batch.n_new):
             before = self.head.copy()
-            first = batch.new + example * size
+            first = batch.n_new + example * size
             for row in (*range(first, first + size), example):
                 x, y = batch.x[:, row : row + 1], batch.y[:, row : row + 1]
-                at = self.head.label_positions(y)
-                residual = self.head.cross_entropy(self.head.logits(x), at)
+                at = self.head.label_offsets(y)
+                residual = self.head.ce_residual(self.head.logits(x), at)
                 self.head.descend(x, residual, self.rate)
             # one inner batch: within and across average start from the same weights
             kept = self.options["beta"] * self.options["gamma"]

@@ -1,6 +1,6 @@
 """Plain SGD on the task at hand: the lower bound."""
 
-from sharc.engine.steps import Batch
+from sharc.engine.types import Batch
 from sharc.strategies.base import Strategy
 
 
@@ -9,4 +9,4 @@ class SGD(Strategy):
 
     def step(self, batch: Batch) -> None:
         """Mean cross-entropy of the batch, nothing else."""
-        self.head.descend(batch.x, self.cross_entropy(batch), self.rate / batch.new)
+        self.head.descend(batch.x, self.ce_residual(batch), self.rate / batch.n_new)

@@ -16,7 +16,7 @@ def task_order(seed: int, task: int | str, examples: Tensor) -> Tensor:
     return examples[order.to(examples.device)]
 
 
-def subsets(population: int, rows: int, size: int, source: torch.Generator) -> Tensor:
+def without_replacement(population: int, rows: int, size: int, source: torch.Generator) -> Tensor:
     """`rows` independent uniform draws of `size` from range(population), without replacement.
 
     Floyd's algorithm for all rows at once, so the cost does not grow with the population:
@@ -32,11 +32,13 @@ def subsets(population: int, rows: int, size: int, source: torch.Generator) -> T
     return chosen
 
 
-def replay_rows(seed: int, task: int, valid: Tensor, steps: int, draws: int, size: int) -> Tensor:
+def replay_indices(
+    seed: int, task: int, valid: Tensor, steps: int, draws: int, size: int
+) -> Tensor:
     """Which memory rows each step replays: [steps, draws * size], each draw without repetition.
 
     valid: [M] bool on the CPU, which rows hold an example of this run.
     """
     rows = valid.nonzero().squeeze(1)
-    picked = subsets(len(rows), steps * draws, size, generator(seed, "replay", task))
+    picked = without_replacement(len(rows), steps * draws, size, generator(seed, "replay", task))
     return rows[picked].view(steps, draws * size)

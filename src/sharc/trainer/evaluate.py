@@ -7,7 +7,7 @@ from torch import Tensor
 
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 
 CHUNK = 1024  # test rows at a time, so that the logits of a stack stay in cache
 
@@ -27,7 +27,7 @@ def correct(logits: Tensor, labels: Tensor, classes: Tensor) -> tuple[Tensor, Te
 
 
 def evaluate(
-    stream: Stream, head: Head, tasks: int, runs: Sequence[RunSpec], trained: int
+    stream: TaskStream, head: Head, tasks: int, runs: Sequence[RunSpec], trained: int
 ) -> Tensor:
     """Percent right on each of the first `tasks` tasks: [2, S, tasks], Class-IL then Task-IL."""
     features = [stream.test_of(run.seed, trained) for run in runs]

@@ -26,7 +26,7 @@ class Drifting(Protocol):
 
 
 @dataclass(frozen=True)
-class Stream:
+class TaskStream:
     """Pooled features and the tasks that index into them.
 
     x: [N, D], or [V, N, D] when each training image was cached in V augmented views.
@@ -79,7 +79,7 @@ class Stream:
         """Maps of the view that the run with this seed sees."""
         return self.maps[self.view_of(seed)] if isinstance(self.maps, Sequence) else self.maps
 
-    def to(self, device: torch.device, dtype: torch.dtype) -> "Stream":
+    def to(self, device: torch.device, dtype: torch.dtype) -> "TaskStream":
         """The same stream on a device; labels and indices stay integers."""
         return replace(
             self,

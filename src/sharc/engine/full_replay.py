@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 
 from sharc.engine.head import Head, inner_products
-from sharc.engine.steps import Batch
+from sharc.engine.types import Batch
 
 
-class Recollection:
+class FullReplay:
     """The head seen from a memory whose rows take part in every step."""
 
     def __init__(
@@ -26,13 +26,13 @@ class Recollection:
     ) -> None:
         """x: [S, M, D], y: [S, M]; `products` if K_b is wanted anyway, as GEM does."""
         self.head, self.x, self.products = head, x, products
-        self.label_at = head.label_positions(y)
+        self.label_offsets = head.label_offsets(y)
         self.gram = None
         self._coming: list[Tensor] = []  # K_b^T of the next steps, the last one first
         if x.shape[1] > 1 and self._carrying_pays(batch):
             self.gram = inner_products(x, x).add_(1)
             self.z = head.logits(x)
-            self.owed = torch.zeros_like(self.z)  # A, not yet in W
+            self.pending = torch.zeros_like(self.z)  # A, not yet in W
 
     def _carrying_pays(self, batch: int) -> bool:
         """Compare multiplications per memory row; 0.6 chose the faster way wherever measured."""
@@ -44,20 +44,20 @@ class Recollection:
     def logits(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Logits of the new rows [S, B, C] and of the memory [S, M, C]; sets `shared`."""
         if self.products or self.gram is not None:
-            self.shared = self._shared(batch)  # K_b^T, [S, B, M]
+            self.cross_gram = self._cross_gram(batch)  # K_b^T, [S, B, M]
         z = self.head.logits(batch.x)
         if self.gram is None:
             return z, self.head.logits(self.x)
-        self.head.add_product(z, self.shared, self.owed, -1.0)
+        self.head.add_product(z, self.cross_gram, self.pending, -1.0)
         return z, self.z
 
-    def _shared(self, batch: Batch) -> Tensor:
+    def _cross_gram(self, batch: Batch) -> Tensor:
         """Products of the new rows with the memory's, for all known steps at once.
 
         Asked for once in every step, in order.
         """
         if not self._coming:
-            ahead = batch.x.unsqueeze(0) if batch.ahead is None else batch.ahead
+            ahead = batch.x.unsqueeze(0) if batch.lookahead is None else batch.lookahead
             found = inner_products(ahead.transpose(0, 1).flatten(1, 2), self.x).add_(1)
             self._coming = list(found.split(ahead.shape[2], dim=1))[::-1]
         return self._coming.pop()
@@ -69,13 +69,13 @@ class Recollection:
             raise ValueError("these rows are passed through W: there is no Gram matrix")
         return self.gram
 
-    def spread(self, old: Tensor) -> Tensor:
+    def gram_times(self, old: Tensor) -> Tensor:
         """K R_m: what a step on residuals old [S, M, C] takes from every row's logits."""
         return self.head.product(self.rows_gram, old)
 
-    def cross_entropy(self, logits: Tensor) -> Tensor:
+    def ce_residual(self, logits: Tensor) -> Tensor:
         """softmax(z) - onehot(y) of the memory's rows."""
-        return self.head.cross_entropy(logits, self.label_at)
+        return self.head.ce_residual(logits, self.label_offsets)
 
     def descend(
         self,
@@ -83,28 +83,28 @@ class Recollection:
         new: Tensor,
         old: Tensor | None,
         rate: float,
-        spread: Tensor | None = None,
+        gram_times: Tensor | None = None,
     ) -> None:
         """W <- W - rate (X_b^T R_b + X_m^T R_m), for residuals new [S, B, C], old [S, M, C].
 
-        `spread` is that of old, from whoever has it already.
+        `gram_times` is that of old, from whoever has it already.
         """
         self.head.descend(new_x, new, rate)
         if self.gram is None:
             if old is not None:
                 self.head.descend(self.x, old, rate)
             return
-        self.head.add_product(self.z, self.shared.mT, new, -rate)
+        self.head.add_product(self.z, self.cross_gram.mT, new, -rate)
         if old is None:
             return
-        if spread is None:
+        if gram_times is None:
             self.head.add_product(self.z, self.gram, old, -rate)
         else:
-            self.z.sub_(spread, alpha=rate)
-        self.owed.add_(old, alpha=rate)
+            self.z.sub_(gram_times, alpha=rate)
+        self.pending.add_(old, alpha=rate)
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Bring W up to date, for whoever reads the head itself."""
         if self.gram is not None:
-            self.head.descend(self.x, self.owed, 1.0)
-            self.owed.zero_()
+            self.head.descend(self.x, self.pending, 1.0)
+            self.pending.zero_()

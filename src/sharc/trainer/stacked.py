@@ -8,26 +8,27 @@ import torch
 from torch import Tensor
 
 from sharc.buffers.base import Buffer
-from sharc.engine.draws import task_order
-from sharc.engine.evaluate import evaluate
 from sharc.engine.head import Head
 from sharc.engine.runs import Accuracies, RunResult, RunSpec
-from sharc.engine.steps import Batch, Steps
-from sharc.engine.stream import Stream
+from sharc.engine.sampling import task_order
+from sharc.engine.task_stream import TaskStream
+from sharc.engine.types import Batch
 from sharc.randomness import generator
 from sharc.strategies.base import Strategy
+from sharc.trainer.batches import BatchPlan
+from sharc.trainer.evaluate import evaluate
 
 MAIN = "main"
-AHEAD = 8  # steps whose new rows meet the whole memory in one product; one step's is too thin
+LOOKAHEAD = 8  # steps whose new rows meet the whole memory in one product; one step's is too thin
 log = logging.getLogger(__name__)
 
 
-class Stack:
+class StackedTrainer:
     """One strategy on S runs; `train` takes them through the stream."""
 
     def __init__(
         self,
-        stream: Stream,
+        stream: TaskStream,
         runs: list[RunSpec],
         strategy_class: type[Strategy],
         options: Mapping[str, Any],
@@ -61,7 +62,7 @@ class Stack:
     def _train_joint(self) -> None:
         examples = torch.cat(self.stream.train_tasks)
         order = torch.stack([task_order(run.seed, "joint", examples) for run in self.runs])
-        steps = Steps(self.stream, self.runs, self.head, order, self.batch)
+        steps = BatchPlan(self.stream, self.runs, self.head, order, self.batch)
         self.strategy.begin_task(0, None, -(-len(examples) // self.batch))
         with torch.inference_mode():
             for batch in steps.plain():
@@ -80,24 +81,24 @@ class Stack:
             for step, batch in enumerate(self._batches(task, order)):
                 self._observe(step, batch)
                 self.strategy.step(batch)
-        self.strategy.settle()
+        self.strategy.flush()
         if self.buffer is not None:
             self.buffer.end_task(task, self.head)
 
     def _observe(self, step: int, batch: Batch) -> None:
         """Show the buffer what the head, before this step, says to examples it will keep."""
         if self.buffer is not None and step in self.buffer.hits:
-            self.strategy.settle()
+            self.strategy.flush()
             wants = self.buffer.wants_logits
-            logits = self.head.logits(batch.x[:, : batch.new]) if wants else None
+            logits = self.head.logits(batch.x[:, : batch.n_new]) if wants else None
             with torch.inference_mode(False), torch.no_grad():  # a memory may use autograd later
                 self.buffer.observe(step, logits, self.head)
 
     def _batches(self, task: int, order: Tensor) -> Iterator[Batch]:
-        steps = Steps(self.stream, self.runs, self.head, order, self.batch)
+        steps = BatchPlan(self.stream, self.runs, self.head, order, self.batch)
         replay = None if self.buffer is None else self.buffer.replay
         if replay is None or self.strategy.replays != "sampled":
-            return steps.plain(1 if replay is None else AHEAD)
+            return steps.plain(1 if replay is None else LOOKAHEAD)
         size = int(self.strategy.options["replay_batch"])
         return steps.sampled(replay, task, self.strategy.draws, size)
 

@@ -6,30 +6,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from sharc.buffers.base import Replay
-from sharc.engine.draws import replay_rows
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
-from sharc.engine.stream import Stream
-
-
-@dataclass(slots=True)
-class Batch:
-    """The rows of one step: the first `new` are the task's, the others are replayed."""
-
-    x: Tensor  # [S, R, D]
-    y: Tensor  # [S, R]
-    label_at: Tensor  # [S * R], as Head.label_positions gives them
-    new: int
-    logits: Tensor | None = None  # [S, R - new, C] stored logits of the replayed rows
-    ahead: Tensor | None = None  # [n, S, R, D] x of this step and of those known to follow
+from sharc.engine.sampling import replay_indices
+from sharc.engine.task_stream import TaskStream
+from sharc.engine.types import Batch, Replay
 
 
 @dataclass
-class Steps:
+class BatchPlan:
     """One task's order of examples, to be cut into batches in one of two ways."""
 
-    stream: Stream
+    stream: TaskStream
     runs: list[RunSpec]
     head: Head
     order: Tensor  # [S, n] training indices
@@ -41,8 +29,8 @@ class Steps:
         self.features = self.stream.x.view(-1, self.stream.n_features)  # all views, end to end
         self.rows = self.order + self.shift  # [S, n] into self.features
 
-    def plain(self, ahead: int = 1) -> Iterator[Batch]:
-        """New rows alone, gathered `ahead` steps at a time; the last batch may be smaller."""
+    def plain(self, lookahead: int = 1) -> Iterator[Batch]:
+        """New rows alone, gathered `lookahead` steps at a time; the last batch may be smaller."""
         n_runs, n = self.order.shape
         whole = n // self.batch * self.batch
         for size, part in ((self.batch, slice(whole)), (n - whole, slice(whole, n))):
@@ -50,13 +38,13 @@ class Steps:
                 continue
             y = self._by_step(self.stream.y[self.order[:, part]], size)
             rows = self._by_step(self.rows[:, part], size).flatten(1)
-            labelled = _each(y, self.head.label_positions(y))
-            for block in rows.split(ahead):
+            labelled = _each(y, self.head.label_offsets(y))
+            for block in rows.split(lookahead):
                 found = self.features.index_select(0, block.flatten())
                 coming = found.view(len(block), n_runs, size, -1)
-                for place, (labels, label_at) in zip(range(len(block)), labelled, strict=False):
-                    rest = coming[place:] if ahead > 1 else None
-                    yield Batch(coming[place], labels, label_at, size, ahead=rest)
+                for place, (labels, offsets) in zip(range(len(block)), labelled, strict=False):
+                    rest = coming[place:] if lookahead > 1 else None
+                    yield Batch(coming[place], labels, offsets, size, lookahead=rest)
 
     def sampled(self, replay: Replay, task: int, draws: int, size: int) -> Iterator[Batch]:
         """New rows and `draws` independent draws of `size` memory rows.
@@ -69,12 +57,12 @@ class Steps:
         old = self._draw(replay, task, draws, size) + run * n_memory
         pool, index = self._pool(replay, old)
         y = torch.cat([self.stream.y[self._by_step(self.order)], replay.y.reshape(-1)[old]], dim=2)
-        label_at = self.head.label_positions(y)
+        label_offsets = self.head.label_offsets(y)
         stored = None if replay.logits is None else replay.logits.flatten(0, 1)
         old = old.flatten(1)
         rows = pool.new_empty(index.shape[1], n_features)
         x = rows.view(n_runs, -1, n_features)
-        for at, old_at, labels, positions in _each(index, old, y, label_at):
+        for at, old_at, labels, positions in _each(index, old, y, label_offsets):
             torch.index_select(pool, 0, at, out=rows)  # into the cache lines of the step before
             logits = None
             if stored is not None:
@@ -108,7 +96,7 @@ class Steps:
         steps = self.order.shape[1] // self.batch
         size = min(size, int(valid.sum(dim=1).min()))
         rows = [
-            replay_rows(run.seed, task, row, steps, draws, size)
+            replay_indices(run.seed, task, row, steps, draws, size)
             for run, row in zip(self.runs, valid, strict=True)
         ]
         return torch.stack(rows, dim=1).to(self.order.device)

@@ -8,12 +8,12 @@ import torch
 from sharc.buffers.base import Buffer
 from sharc.engine.device import one_thread, resolve_device, resolve_dtype
 from sharc.engine.runs import RunResult, RunSpec
-from sharc.engine.stack import Stack
-from sharc.engine.stream import Stream
+from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.strategies.base import Strategy
+from sharc.trainer.stacked import StackedTrainer
 
-MakeBuffer = Callable[[Stream, Sequence[RunSpec], Mapping[str, Any], bool], Buffer]
+MakeBuffer = Callable[[TaskStream, Sequence[RunSpec], Mapping[str, Any], bool], Buffer]
 
 # A stack's weights should stay in the second-level cache: at 100 classes and 512 features
 # 15 runs together are a third slower per run than 5.
@@ -22,7 +22,7 @@ STACK_RUNS = 30
 
 
 def train(
-    stream: Stream,
+    stream: TaskStream,
     runs: Sequence[RunSpec],
     strategy_class: type[Strategy],
     options: Mapping[str, Any],
@@ -44,13 +44,13 @@ def train(
             buffer = None
             if strategy_class.replays != "none":
                 buffer = make_buffer(stream, stacked, complete, strategy_class.wants_logits)
-            stack = Stack(stream, stacked, strategy_class, complete, buffer)
+            stack = StackedTrainer(stream, stacked, strategy_class, complete, buffer)
             results.update(zip(places, stack.train(), strict=True))
     return [results[place] for place in range(len(runs))]
 
 
 def stacks(
-    stream: Stream,
+    stream: TaskStream,
     runs: Sequence[RunSpec],
     strategy_class: type[Strategy],
     options: Mapping[str, Any],
@@ -67,7 +67,7 @@ def stacks(
     for place, run in enumerate(runs):
         small = run.buffer // stream.n_tasks < int(options["replay_batch"])
         shared = strategy_class.replay_mode(options) != "all" and not small
-        key = None if shared else (run.buffer, repr(run.variant))
+        key = None if shared else (run.buffer, repr(run.theta))
         groups.setdefault(key, []).append(place)
     return [
         group[start : start + limit]
@@ -76,7 +76,7 @@ def stacks(
     ]
 
 
-def _check_batch(stream: Stream, strategy_class: type[Strategy], batch: int) -> None:
+def _check_batch(stream: TaskStream, strategy_class: type[Strategy], batch: int) -> None:
     if batch < 1:
         raise UserError(f"batch {batch} is not positive: use at least 1.")
     for task, examples in enumerate(stream.train_tasks):

@@ -1,0 +1,29 @@
+"""What strategies, buffers and the trainer pass to one another."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The past tasks' examples as a strategy sees them: constant within a task."""
+
+    x: Tensor  # [S, M, D] pooled features, stored or recalled
+    y: Tensor  # [S, M] int64
+    logits: Tensor | None  # [S, M, C], the head's answer when the example was first seen
+    task_slices: list[slice]  # rows of each past task
+    valid: Tensor | None = None  # [S, M] bool; None when every row is an example
+    kept: Tensor | None = None  # [S, M] training indices, if x holds those rows as they are
+
+
+@dataclass(slots=True)
+class Batch:
+    """The rows of one step: the first `n_new` are the task's, the others are replayed."""
+
+    x: Tensor  # [S, R, D]
+    y: Tensor  # [S, R]
+    label_offsets: Tensor  # [S * R], as Head.label_offsets gives them
+    n_new: int
+    logits: Tensor | None = None  # [S, R - n_new, C] stored logits of the replayed rows
+    lookahead: Tensor | None = None  # [n, S, R, D] x of this step and of those known to follow

@@ -1,0 +1,1 @@
+"""The training loop: all runs of a cell in lock-step through the tasks."""
