@@ -9,12 +9,12 @@ import yaml
 
 import fake_results
 import fake_runs
+from sharc.claims import curves, figure1, footprint, gains, memories, registry
+from sharc.claims.evidence import Evidence, Place
 from sharc.errors import UserError
-from sharc.results import figure1
-from sharc.results.claims import curves, gains, held, kinds, memories, motivation
-from sharc.results.claims.evidence import Evidence, Place
+from sharc.results import rival_errors
 from sharc.results.equal_bytes import equal_base
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
 from sharc.stages import claims, collect
@@ -129,7 +129,7 @@ def test_a_word_that_no_check_knows_is_refused_with_what_is_legal():
     with pytest.raises(UserError, match=r"claim a: unknown take 'larges'.*largest"):
         gains.gain_about(Worked(TWO), CELLS | {"id": "a", "points": 1, "take": "larges"})
     with pytest.raises(UserError, match=r"claim a: unknown count 'bytes'.*total_bytes"):
-        held.held(Worked(), CELLS | {"id": "a", "count": "bytes"})
+        footprint.held(Worked(), CELLS | {"id": "a", "count": "bytes"})
 
 
 def test_each_data_set_method_and_buffer_must_gain_in_all_settings():
@@ -158,9 +158,9 @@ def test_figure_1_counts_only_hard_corruptions_and_tells_stored_images_from_othe
         for level, stored, one in ((0.9, True, 0.1), (0.9, False, 0.8), (0.2, True, 0.7))
     ]
     for stored, error in ((True, 0.1), (False, 0.8)):
-        found = figure1.hard_errors(rows, 0.75, stored=stored)
+        found = rival_errors.hard_errors(rows, 0.75, stored=stored)
         assert found == {"hopfield": [error], "inpainter": [0.2]}
-    nothing, _ = motivation.figure1_recall(SimpleNamespace(figure1=None), {"level": 0.5})
+    nothing, _ = figure1.figure1_recall(SimpleNamespace(figure1=None), {"level": 0.5})
     assert nothing.verdict == "not tested by this suite"
 
 
@@ -272,7 +272,7 @@ def test_for_equal_bytes_a_base_with_a_larger_buffer_stands_against_sharc(tmp_pa
     results, layout = Results(tmp_path / "results"), Layout.of(shape)
     evidence = Evidence(results, layout, Paper(fake_results.PAPER), None)
     claim = {"cells": {"scenario": "class_il"}}
-    ours, _ = held.more_for_its_bytes(evidence, claim)
+    ours, _ = footprint.more_for_its_bytes(evidence, claim)
     place = ("digits", "efficientnet_lite0", "er")
     plus = results.seeds("acc", *place, "bayes_pcn-t0.5", 50, "class_il")
     base = results.seeds("acc", *place, "dense", 306, "class_il")
@@ -327,7 +327,7 @@ def test_a_planned_cell_without_runs_is_counted_in_the_sentence(tmp_path):
     collect.build(left, expected, tmp_path / "results", joint_bwt="not_applicable")
     layout = Layout.of(fake_runs.LAYOUT | {"main": [50], "methods": ["er", "mer"]})
     evidence = Evidence(Results(tmp_path / "results"), layout, Paper(fake_results.PAPER), None)
-    found = kinds.evaluate(evidence, CLAIM | {"cells": {"scenario": "class_il"}})
+    found = registry.evaluate(evidence, CLAIM | {"cells": {"scenario": "class_il"}})
     assert found["figures"]["cells"] == 1
     assert "Planned but without runs that ended well: 1." in found["text"]
 
@@ -352,14 +352,14 @@ def test_a_bad_entry_is_refused_with_what_is_legal(tmp_path, entry, said):
     path = tmp_path / "claims.yaml"
     path.write_text(yaml.safe_dump([entry]))
     with pytest.raises(UserError, match=said):
-        kinds.read(path)
+        registry.read(path)
 
 
 def test_an_empty_file_of_claims_is_refused(tmp_path):
     path = tmp_path / "claims.yaml"
     path.write_text("")
     with pytest.raises(UserError, match="must be a list of claims"):
-        kinds.read(path)
+        registry.read(path)
 
 
 def test_an_id_used_twice_is_refused(tmp_path):
@@ -367,7 +367,7 @@ def test_an_id_used_twice_is_refused(tmp_path):
     entry = CLAIM | {"cells": {"scenario": "task_il"}}
     path.write_text(yaml.safe_dump([entry, entry]))
     with pytest.raises(UserError, match="used twice"):
-        kinds.read(path)
+        registry.read(path)
 
 
 def test_the_same_results_give_the_same_bytes(tmp_path):

@@ -9,7 +9,7 @@ import fake_results
 import fake_runs
 from sharc.artifacts.files import write_json
 from sharc.errors import UserError
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.summary import by_seed
 from sharc.stages import collect
 

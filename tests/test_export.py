@@ -8,7 +8,7 @@ import pytest
 
 from sharc.cli.export import copied, replaced
 from sharc.errors import UserError
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 
 
 def test_a_large_table_is_packed_and_read_back_the_same(tmp_path: Path) -> None:

@@ -14,11 +14,20 @@ from PIL import Image
 import fake_results
 import fake_runs
 from sharc.errors import UserError
-from sharc.plots import canvas, curves, held, memories, motivation, recall, scatter, theta
-from sharc.plots.canvas import Drawing, Omitted
-from sharc.plots.ranges import beyond_a_gap, far_below
+from sharc.figures import (
+    curves,
+    figure1,
+    footprint,
+    memories,
+    paper_vs_ours,
+    recall_error,
+    style,
+    theta,
+)
+from sharc.figures.ranges import beyond_a_gap, far_below
+from sharc.figures.style import Drawing, Omitted
 from sharc.results import labels
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
 from sharc.stages import collect, figures
@@ -35,7 +44,7 @@ def index(out):
 
 
 def drawn(module, made):
-    with canvas.styled():
+    with style.styled():
         return list(module.draw(Results(made.results), Layout.of(made.layout)))
 
 
@@ -67,10 +76,10 @@ def test_files_hold_no_date_and_no_tool_and_fonts_are_embedded(out):
 
 def test_the_same_results_give_the_same_bytes(out, tmp_path):
     made = fake_results.demo()
-    with canvas.styled():
+    with style.styled():
         for module in (theta, memories):
             for drawing in module.draw(Results(made.results), Layout.of(made.layout)):
-                for name in canvas.save(drawing, tmp_path):
+                for name in style.save(drawing, tmp_path):
                     assert (tmp_path / name).read_bytes() == (out / name).read_bytes()
 
 
@@ -112,19 +121,19 @@ def test_the_points_of_the_theta_figure_are_the_means_of_the_cells():
     )
 
 
-@pytest.mark.parametrize("module", [theta, held, memories])
+@pytest.mark.parametrize("module", [theta, footprint, memories])
 def test_sgd_stands_in_every_task_il_panel(module):
     drawing = drawn(module, fake_results.demo())[0]
     assert isinstance(drawing, Drawing)
     panels = [axes for axes in drawing.figure.axes if "Task-IL" in axes.get_title()]
     assert panels
     for panel in panels:
-        assert any(line.get_color() == canvas.COLOURS["sgd"] for line in panel.get_lines())
+        assert any(line.get_color() == style.COLOURS["sgd"] for line in panel.get_lines())
 
 
 def test_pooled_storage_stands_beside_the_memories_though_it_masks_nothing():
     published = Results(Path(__file__).parents[1] / "results" / "demo")
-    with canvas.styled():
+    with style.styled():
         (drawing,) = memories.draw(published, Layout.of(fake_runs.LAYOUT))
     assert isinstance(drawing, Drawing)
     for panel, scenario, method in zip(
@@ -145,7 +154,7 @@ def test_a_suite_without_a_sweep_omits_the_figure_with_its_reason():
 
 
 def test_every_method_differs_from_every_other_by_marker_and_by_colour():
-    for table in (canvas.MARKERS, canvas.COLOURS, canvas.MEMORY_COLOURS, canvas.MEMORY_MARKERS):
+    for table in (style.MARKERS, style.COLOURS, style.MEMORY_COLOURS, style.MEMORY_MARKERS):
         assert len(set(table.values())) == len(table)
 
 
@@ -176,7 +185,7 @@ def lowered(method, made):
 
 def test_a_method_far_below_has_an_axis_of_its_own_and_the_others_share_one():
     made = fake_results.demo()
-    with canvas.styled():
+    with style.styled():
         drawing = next(curves.draw(lowered("clser", made), Layout.of(made.layout)))
     *others, own = drawing.figure.axes
     assert own.get_title() == "CLS-ER, own axis"
@@ -198,8 +207,8 @@ def test_without_a_method_far_below_all_curves_share_one_axis():
 def test_what_lies_far_below_is_held_in_a_strip_and_named_in_the_caption():
     published = Results(Path(__file__).parents[1] / "results" / "offline")
     layout = Layout.of(fake_runs.LAYOUT | {"main": [200, 500, 1000], "datasets": ["cifar100"]})
-    with canvas.styled():
-        (drawing,) = held.draw(published, layout)
+    with style.styled():
+        (drawing,) = footprint.draw(published, layout)
     assert isinstance(drawing, Drawing)
     task, by_class = drawing.figure.axes
     bottom, top = task.get_ylim()
@@ -222,8 +231,8 @@ def test_a_panel_of_recall_shows_only_cells_that_all_its_memories_share():
         row("bayes_pcn", "gem", 50, 0.9), row("bayes_pcn", "er", 200, 0.9),
     ]  # fmt: skip
     frame = pd.DataFrame(table, columns=[*names, "mse", "zero_fill_mse", "mean_fill_mse"])
-    with canvas.styled():
-        (drawing,) = recall.draw(SimpleNamespace(recall=frame), Layout.of(fake_runs.LAYOUT))
+    with style.styled():
+        (drawing,) = recall_error.draw(SimpleNamespace(recall=frame), Layout.of(fake_runs.LAYOUT))
     (panel,) = drawing.figure.axes
     shown = {line.get_label(): line.get_ydata()[0] for line in panel.get_lines()}
     assert shown["BayesPCN"] == 0.2  # over all cells it would be 0.67
@@ -233,16 +242,16 @@ def test_a_panel_of_recall_shows_only_cells_that_all_its_memories_share():
 
 
 def test_the_grey_dashes_of_recall_have_one_name_in_legend_and_caption():
-    (drawing,) = drawn(recall, fake_results.demo())
+    (drawing,) = drawn(recall_error, fake_results.demo())
     dashed = [x.get_label() for x in drawing.figure.axes[0].get_lines() if x.get_ls() == "--"]
-    assert dashed == [recall.MEAN_FILL]
-    assert f"the {recall.MEAN_FILL}," in drawing.caption
+    assert dashed == [recall_error.MEAN_FILL]
+    assert f"the {recall_error.MEAN_FILL}," in drawing.caption
 
 
 def test_scatter_tells_methods_by_marker_data_sets_by_panel_and_sharc_by_filling():
     made = fake_results.small()
-    with canvas.styled():
-        (drawing,) = scatter.draw(
+    with style.styled():
+        (drawing,) = paper_vs_ours.draw(
             Results(made.results), Layout.of(made.layout), Paper(fake_results.PAPER)
         )
     panels = drawing.figure.axes
@@ -254,7 +263,7 @@ def test_scatter_tells_methods_by_marker_data_sets_by_panel_and_sharc_by_filling
         points = [(x.get_marker(), x.get_markerfacecolor()) for x in panel.get_lines()[:-1]]
         # two buffers each, alone and with SHARC; JOINT and SGD once
         for method in ("er", "derpp"):
-            marker, colour = canvas.MARKERS[method], canvas.COLOURS[method]
+            marker, colour = style.MARKERS[method], style.COLOURS[method]
             assert points.count((marker, "white")) == points.count((marker, colour)) == 2
         assert {marker for marker, _ in points} == {"*", "x", "o", "v"}
     (legend,) = drawing.figure.legends
@@ -274,7 +283,7 @@ def test_the_caption_of_theta_says_when_the_best_is_where_the_sweep_ends():
     assert theta.edge(swept({0: 80, 0.5: 83, 0.9: 82}), "task_il") == ""  # within the sweep
     assert theta.edge(swept({0: 80, 0.5: 81, 1.0: 82}), "task_il") == ""  # as far as the paper
     published = Results(Path(__file__).parents[1] / "results" / "offline")
-    with canvas.styled():
+    with style.styled():
         (drawing,) = theta.draw(published, Layout.of(fake_runs.LAYOUT))
     assert "best θ of ER and GEM is 0.9" in drawing.caption  # 91.61 and 91.21 of Task-IL
 
@@ -288,8 +297,8 @@ def test_figure_1_shows_the_errors_of_its_rows_and_the_means_of_the_hard_ones(tm
         if row["stored"] and (row["corruption"], row["level"]) == ("block", 0.75):
             row["inpainter"]["mse"] = 0.26
     (folder / "figure1.json").write_text(json.dumps(content))
-    with canvas.styled():
-        (drawing,) = motivation.draw(folder)
+    with style.styled():
+        (drawing,) = figure1.draw(folder)
     panels = np.array(drawing.figure.axes).reshape(-1, 4)
     assert [panel.get_xlabel() for panel in panels[3]] == ["", "", "0.2377", "< 0.0001"]
     assert [panel.get_xlabel() for panel in panels[0]] == ["", "", "0.0100", "0.0010"]
@@ -312,6 +321,6 @@ def test_drawing_leaves_the_callers_settings_alone():
     import matplotlib as mpl
 
     before = mpl.rcParams["font.size"]
-    with canvas.styled():
+    with style.styled():
         assert mpl.rcParams["pdf.fonttype"] == 42
     assert mpl.rcParams["font.size"] == before

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from sharc.config import load_params
-from sharc.plots import motivation, theta
+from sharc.figures import figure1, theta
 from sharc.results import labels, verdicts
 from sharc.workflow import dvc_yaml
 from sharc.workflow.families import FAMILIES, build_graph
@@ -67,7 +67,7 @@ def test_every_dependency_is_pinned_in_the_lock():
 def test_figure_1s_caption_counts_the_corruptions_that_its_claim_counts():
     claims = yaml.safe_load((ROOT / "data/paper/claims.yaml").read_text())
     [claim] = [claim for claim in claims if claim["id"] == "figure-1"]
-    assert claim["level"] == motivation.HARD
+    assert claim["level"] == figure1.HARD
 
 
 def test_the_figure_of_theta_shades_the_ranges_that_its_claims_check():

@@ -9,10 +9,10 @@ import fake_ladder
 from fake_ladder import SMALL, frame_of, worked
 from sharc.artifacts.files import read_json, write_json
 from sharc.errors import UserError
-from sharc.plots import canvas
-from sharc.plots import ladder as plot
-from sharc.results import ladder_markup
-from sharc.results.ladder_layout import Ladder
+from sharc.figures import ladder as plot
+from sharc.figures import style
+from sharc.tables import ladder_markup
+from sharc.tables.ladder_layout import Ladder
 
 
 def row_of(frame, rung, variant, scenario="class_il"):
@@ -86,7 +86,7 @@ def test_a_cell_without_any_run_is_called_missing_in_table_and_figure(tmp_path):
     frame, shape = frame_of(paths), Ladder.of(SMALL)
     assert row_of(frame, 1, "dense")["n_missing"] == 3
     assert "| missing |" in ladder_markup.markdown(frame, shape)
-    with canvas.styled():
+    with style.styled():
         drawn = plot.draw(frame, shape)
     said = [text.get_text() for text in drawn.figure.axes[1].texts]
     assert "ER missing" in said

@@ -5,15 +5,15 @@ import pytest
 
 import fake_results
 import fake_runs
-from sharc.results import clser_heads, ledger_markup, listing
 from sharc.results.equal_bytes import equal_base
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import Layout
-from sharc.results.ledger import ledger
-from sharc.results.listings import listings
-from sharc.results.rows import HEAD_COLUMNS, RUN_COLUMNS
 from sharc.results.summary import summarise
+from sharc.results.tidy import HEAD_COLUMNS, RUN_COLUMNS
 from sharc.stages import tables
+from sharc.tables import clser_heads, footprint_text, long_table
+from sharc.tables.extra import listings
+from sharc.tables.footprint import ledger
 
 LAYOUT = Layout.of(fake_runs.LAYOUT | {"main": [50, 100, 200], "methods": ["er"]})
 PLUS = "bayes_pcn-t0.8"  # of Task-IL
@@ -41,7 +41,7 @@ def results(folder, *cells, heads=()):
 
 def shown(frame):
     """The only row's text."""
-    (row,) = ledger_markup.readable(frame).to_dict("records")
+    (row,) = footprint_text.readable(frame).to_dict("records")
     return row
 
 
@@ -123,7 +123,7 @@ def test_the_summary_counts_rows_ratios_and_verdicts(tmp_path):
         cell(PLUS, 50, 250, 10e6, [79, 79]),
         cell(PLUS, 100, 500, 15e6, [85, 85]),
     )
-    said = ledger_markup.summary(ledger(found, LAYOUT))
+    said = footprint_text.summary(ledger(found, LAYOUT))
     assert "holds 1.50 to 2.00 times its base's bytes in all, 0.30 to 0.40 times per" in said
     assert "Of 2 ⁺ cells 1 can be set beside a base that holds as many bytes: 0 improve" in said
 
@@ -186,6 +186,6 @@ def test_both_come_in_four_forms_and_stand_in_the_document(tmp_path):
 
 def test_a_new_data_set_or_scenario_is_set_apart_in_latex(tmp_path):
     text = pd.DataFrame({"A": ["x", "x", "x"], "B": ["one", "two", "two"], "n": ["1", "2", "3"]})
-    made = listing.Listing("l", text, text, "caption", [], align="llr", links={})
-    lines = [row for row in listing.latex(made).splitlines() if "x &" in row]
+    made = long_table.Listing("l", text, text, "caption", [], align="llr", links={})
+    lines = [row for row in long_table.latex(made).splitlines() if "x &" in row]
     assert [row.startswith(r"\addlinespace") for row in lines] == [False, True, False]

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from sharc.config import load_params
-from sharc.plots import canvas, held, memories, scatter, theta
-from sharc.plots.canvas import Drawing
-from sharc.results.frames import Results
+from sharc.figures import footprint, memories, paper_vs_ours, style, theta
+from sharc.figures.style import Drawing
+from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
 from sharc.workflow.families import build_graph
@@ -22,14 +22,16 @@ RESULTS, PAPER = ROOT / "results", ROOT / "data" / "paper" / "results.csv"
 def test_a_committed_figure_shows_the_committed_numbers(suite: str, tmp_path: Path) -> None:
     [unit] = build_graph(load_params(suite=suite)).family("figures")
     layout, published = Layout.of(unit.params), Results(RESULTS / suite)
-    with canvas.styled():
-        drawn = [d for module in (held, memories, theta) for d in module.draw(published, layout)]
-        drawn += scatter.draw(published, layout, Paper(PAPER))
+    with style.styled():
+        drawn = [
+            d for module in (footprint, memories, theta) for d in module.draw(published, layout)
+        ]
+        drawn += paper_vs_ours.draw(published, layout, Paper(PAPER))
         for drawing in drawn:
             path = RESULTS / suite / f"{drawing.name}.png"
             assert path.is_file() == isinstance(drawing, Drawing)
             if isinstance(drawing, Drawing):
-                canvas.save(drawing, tmp_path)
+                style.save(drawing, tmp_path)
                 assert _apart(tmp_path / path.name, path) < 0.5, path
 
 

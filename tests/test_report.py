@@ -9,7 +9,7 @@ import pytest
 import fake_results
 from sharc.artifacts.files import read_json, write_json
 from sharc.report import page
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.stages import report
 
 VOID = {"meta", "link", "br", "img"}

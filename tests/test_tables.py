@@ -10,12 +10,12 @@ import pytest
 import fake_results
 import fake_runs
 from sharc.errors import UserError
-from sharc.results.comparison_markup import counts
 from sharc.results.layout import GROUPS, SCENARIOS, Layout
 from sharc.results.paper import Paper
 from sharc.results.statistics import Estimate
 from sharc.results.verdicts import agreement, direction, printed_direction
 from sharc.stages import collect, tables
+from sharc.tables.comparison_text import counts
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sharc.results.listing import Listing
+from sharc.tables.long_table import Listing
 
 
 def shown(found: Listing) -> dict[str, Any]:

@@ -12,12 +12,12 @@ import yaml
 
 from sharc.artifacts.files import read_json
 from sharc.results import labels
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import GROUPS, SCENARIOS, Layout
-from sharc.results.markup import caption, notes
-from sharc.results.rows import cell_name
-from sharc.results.tables import Cell, Table, table
+from sharc.results.tidy import cell_name
 from sharc.results.verdicts import ARROWS
+from sharc.tables.main import Cell, Table, table
+from sharc.tables.markup import caption, notes
 
 Json = dict[str, Any]
 

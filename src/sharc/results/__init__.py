@@ -1,1 +1,1 @@
-"""From run records to statistics, tables, verdicts and claims: plain values, no plots."""
+"""From run records to tidy rows, statistics and verdicts: plain values, no markup."""

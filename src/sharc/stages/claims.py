@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from sharc.artifacts.files import write_json, write_text
-from sharc.results.claims import kinds
-from sharc.results.claims.evidence import Evidence
-from sharc.results.frames import Results
+from sharc.claims import registry
+from sharc.claims.evidence import Evidence
+from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
 from sharc.results.verdicts import VERDICTS
@@ -24,7 +24,7 @@ def build(
 ) -> None:
     """Evaluate every entry of `claims_yaml` on our runs and on the paper's own numbers."""
     evidence = Evidence(Results(results), Layout.of(layout), Paper(paper_csv), figure1)
-    found = [kinds.evaluate(evidence, claim) for claim in kinds.read(claims_yaml)]
+    found = [registry.evaluate(evidence, claim) for claim in registry.read(claims_yaml)]
     counts = {verdict: sum(c["verdict"] == verdict for c in found) for verdict in VERDICTS}
     write_json(out_json, {"counts": counts, "claims": found})
     write_text(out_md, _markdown(found, counts))

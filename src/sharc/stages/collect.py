@@ -8,7 +8,7 @@ import pandas as pd
 from sharc.artifacts.files import write_json, write_text
 from sharc.errors import UserError
 from sharc.results import records as run_records
-from sharc.results import rows, summary
+from sharc.results import summary, tidy
 
 JOINT_BWT = ("not_applicable", "untrained_reference")
 
@@ -24,14 +24,14 @@ def build(
     if joint_bwt not in JOINT_BWT:
         raise UserError(f"joint_bwt is {joint_bwt!r}: legal are {', '.join(JOINT_BWT)}.")
     runs = run_records.load(records, expected)
-    tidy = rows.runs(runs, joint_bwt)
-    cells = summary.summarise(tidy)
-    _write(out / "runs.csv", tidy)
-    _write(out / "curves.csv", rows.curves(runs))
-    _write(out / "recall.csv", rows.recall(runs))
-    _write(out / "heads.csv", rows.heads(runs))
+    table = tidy.runs(runs, joint_bwt)
+    cells = summary.summarise(table)
+    _write(out / "runs.csv", table)
+    _write(out / "curves.csv", tidy.curves(runs))
+    _write(out / "recall.csv", tidy.recall(runs))
+    _write(out / "heads.csv", tidy.heads(runs))
     _write(out / "summary.csv", cells)
-    write_json(out / "provenance.json", rows.provenance(runs))
+    write_json(out / "provenance.json", tidy.provenance(runs))
     write_json(out / "metrics.json", summary.metrics(cells))
 
 

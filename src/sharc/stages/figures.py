@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from sharc.artifacts.files import write_json
-from sharc.plots import curves, held, memories, motivation, recall, scatter, theta
-from sharc.plots.canvas import Omitted, save, styled
-from sharc.results.frames import Results
+from sharc.figures import curves, footprint, memories, paper_vs_ours, recall_error, theta
+from sharc.figures import figure1 as errors
+from sharc.figures.style import Omitted, save, styled
+from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
 
@@ -23,13 +24,13 @@ def build(
     figures, omitted = [], []
     with styled():
         for drawing in (
-            *motivation.draw(figure1),
+            *errors.draw(figure1),
             *curves.draw(found, shape),
             *memories.draw(found, shape),
             *theta.draw(found, shape),
-            *held.draw(found, shape),
-            *recall.draw(found, shape),
-            *scatter.draw(found, shape, Paper(paper_csv)),
+            *footprint.draw(found, shape),
+            *recall_error.draw(found, shape),
+            *paper_vs_ours.draw(found, shape, Paper(paper_csv)),
         ):
             entry: dict[str, Any] = {"name": drawing.name, "title": drawing.title}
             if isinstance(drawing, Omitted):

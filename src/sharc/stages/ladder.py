@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from sharc.artifacts.files import write_json, write_text
-from sharc.plots import ladder as plot
-from sharc.plots.canvas import save, styled
-from sharc.results import ladder as rows
-from sharc.results import ladder_markup, ladder_words
-from sharc.results.ladder_layout import Ladder
+from sharc.figures import ladder as plot
+from sharc.figures.style import save, styled
 from sharc.results.paper import Paper
+from sharc.tables import ladder as rows
+from sharc.tables import ladder_markup, ladder_words
+from sharc.tables.ladder_layout import Ladder
 
 
 def build(records: Sequence[Path], paper_csv: Path, out: Path, *, layout: dict[str, Any]) -> None:

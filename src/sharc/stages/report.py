@@ -9,11 +9,11 @@ from markupsafe import Markup
 
 from sharc.artifacts.files import read_json, write_text
 from sharc.report import listed, page
-from sharc.results import comparison_markup
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import Layout
-from sharc.results.listings import listings
 from sharc.results.verdicts import VERDICTS
+from sharc.tables import comparison_text
+from sharc.tables.extra import listings
 
 SECTIONS = {
     "run": "What was run",
@@ -63,7 +63,7 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
         "claims": claims,
         "counts": {verdict: claims["counts"][verdict] for verdict in VERDICTS},
         "tables": page.tables(found, shape, compared),
-        "comparison": listed.shown(comparison_markup.listing(compared)),
+        "comparison": listed.shown(comparison_text.listing(compared)),
         **extra,
         "figures": page.figures(figures),
         "ladder": None if ladder is None else page.figures(ladder),

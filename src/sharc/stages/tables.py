@@ -5,13 +5,13 @@ from types import ModuleType
 from typing import Any
 
 from sharc.artifacts.files import write_text
-from sharc.results import comparison, comparison_markup, listing, markup
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import GROUPS, SCENARIOS, Layout
-from sharc.results.listing import Listing
-from sharc.results.listings import listings
 from sharc.results.paper import Paper
-from sharc.results.tables import Table, table
+from sharc.tables import comparison, comparison_text, long_table, markup
+from sharc.tables.extra import listings
+from sharc.tables.long_table import Listing
+from sharc.tables.main import Table, table
 
 _FORMS = {"tex": "latex", "md": "markdown", "csv": "csv", "html": "html"}
 _DOCUMENT = r"""\documentclass[10pt]{article}
@@ -39,8 +39,8 @@ def build(results: Path, paper_csv: Path, out: Path, *, layout: dict[str, Any]) 
                 _write(out, made, markup)
                 inputs += f"\\input{{{made.name}}}\n"
     frame = comparison.compare(found, shape, Paper(paper_csv))
-    for rows in (comparison_markup.listing(frame), *listings(found, shape)):
-        _write(out, rows, listing)
+    for rows in (comparison_text.listing(frame), *listings(found, shape)):
+        _write(out, rows, long_table)
         inputs += f"\\clearpage\n\\input{{{rows.name}}}\n"
     write_text(out / "all.tex", _DOCUMENT % inputs)
 

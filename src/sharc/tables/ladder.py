@@ -9,12 +9,12 @@ import pandas as pd
 
 from sharc import metrics
 from sharc.errors import UserError
-from sharc.results.ladder_layout import Ladder, Place, Rung
 from sharc.results.layout import SCENARIOS
 from sharc.results.paper import Paper
 from sharc.results.records import checked
-from sharc.results.rows import matrix
 from sharc.results.statistics import NAN, NOTHING, estimate, paired
+from sharc.results.tidy import matrix
+from sharc.tables.ladder_layout import Ladder, Place, Rung
 
 COLUMNS = (
     "rung", "switch", "before", "after", "dataset", "method", "variant", "scenario", "reused",

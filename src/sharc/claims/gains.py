@@ -5,17 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from sharc.claims.evidence import Evidence, Gains, Place
+from sharc.claims.finding import DOES_NOT_SUPPORT, SUPPORTS, Finding, figures, interval, not_tested
 from sharc.errors import UserError, unknown
 from sharc.results import labels
-from sharc.results.claims.evidence import Evidence, Gains, Place
-from sharc.results.claims.finding import (
-    DOES_NOT_SUPPORT,
-    SUPPORTS,
-    Finding,
-    figures,
-    interval,
-    not_tested,
-)
 from sharc.results.statistics import Estimate, difference, estimate, mean_by_seed, pooled
 from sharc.results.verdicts import BY_DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 

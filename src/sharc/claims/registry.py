@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from sharc.claims import baselines, curves, figure1, footprint, gains, memories
+from sharc.claims.evidence import CELL_KEYS, Evidence
+from sharc.claims.finding import Finding
 from sharc.errors import UserError, unknown
 from sharc.results import labels
-from sharc.results.claims import curves, gains, held, memories, motivation, references
-from sharc.results.claims.evidence import CELL_KEYS, Evidence
-from sharc.results.claims.finding import Finding
 from sharc.results.verdicts import NOT_TESTED
 
 Check = Callable[[Evidence, dict[str, Any]], tuple[Finding, Finding | None]]
@@ -56,12 +56,12 @@ KINDS: dict[str, Kind] = {
         gains.larger_gain, f"One mean gain exceeds another: {_SIGN}", ("cells", "than")
     ),
     "above_method": Kind(
-        references.above_method,
+        baselines.above_method,
         f"Most cells lie above a reference: {_COUNTED}",
         ("cells", "reference"),
     ),
     "upper_bound": Kind(
-        references.upper_bound,
+        baselines.upper_bound,
         "No cell lies above a reference: not reproduced if one decidedly does, reproduced if all "
         "lie decidedly below, else undecided.",
         ("cells", "reference"),
@@ -97,16 +97,17 @@ KINDS: dict[str, Kind] = {
         ("share",),
     ),
     "held": Kind(
-        held.held,
+        footprint.held,
         "Less is held: reproduced if so in every cell, by the means over seeds, not reproduced if "
         "in none, else undecided.",
         ("cells", "count"),
     ),
     "more_for_its_bytes": Kind(
-        held.more_for_its_bytes, f"Most cells lie above the base with as many bytes: {_COUNTED}"
+        footprint.more_for_its_bytes,
+        f"Most cells lie above the base with as many bytes: {_COUNTED}",
     ),
     "figure1_recall": Kind(
-        motivation.figure1_recall,
+        figure1.figure1_recall,
         "One error is smaller than another: reproduced if so in every hard corruption, not "
         "reproduced if in none, else undecided. One set of images, no seeds.",
         ("level",),

@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 
 from sharc.results import labels
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import SCENARIOS, Layout, Row
-from sharc.results.listing import Listing
-from sharc.results.rows import cell_name
 from sharc.results.statistics import estimate
-from sharc.results.tables import Cell, cell
+from sharc.results.tidy import cell_name
+from sharc.tables.long_table import Listing
+from sharc.tables.main import Cell, cell
 
 METHOD = "clser"
 HEADS = ("working", "plastic", "stable")

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from sharc.artifacts.files import read_json
-from sharc.results.claims.evidence import Evidence
-from sharc.results.claims.finding import Finding, not_tested
-from sharc.results.claims.gains import Answer
-from sharc.results.figure1 import hard_errors, means
+from sharc.claims.evidence import Evidence
+from sharc.claims.finding import Finding, not_tested
+from sharc.claims.gains import Answer
+from sharc.results.rival_errors import hard_errors, means
 from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
 

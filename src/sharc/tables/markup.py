@@ -3,8 +3,8 @@
 import pandas as pd
 
 from sharc.results import labels
-from sharc.results.tables import Table
-from sharc.results.typeset import pipes, tex
+from sharc.tables.latex import pipes, tex
+from sharc.tables.main import Table
 
 SHADE = "rowcolor:{gray!20}"
 METRICS = {"acc": "ACC (↑)", "bwt": "BWT (↑)"}

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from sharc.results.claims.evidence import Evidence, Gains, Place
-from sharc.results.claims.finding import Finding, figures, interval, not_tested
-from sharc.results.claims.gains import NO_CELLS, Answer, majority
+from sharc.claims.evidence import Evidence, Gains, Place
+from sharc.claims.finding import Finding, figures, interval, not_tested
+from sharc.claims.gains import NO_CELLS, Answer, majority
 from sharc.results.statistics import difference, estimate, mean_by_seed
 from sharc.results.verdicts import BY_DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 

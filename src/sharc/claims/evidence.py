@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from sharc.results import labels
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
-from sharc.results.rows import cell_name
 from sharc.results.statistics import Estimate, difference
+from sharc.results.tidy import cell_name
 
 ANY = "any"
 CELL_KEYS = ("scenario", "datasets", "methods", "buffers", "metric")

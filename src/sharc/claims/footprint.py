@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from sharc.claims.evidence import Evidence, Place
+from sharc.claims.finding import Finding, not_tested
+from sharc.claims.gains import NO_CELLS, Answer, majority
 from sharc.errors import UserError, unknown
-from sharc.results.claims.evidence import Evidence, Place
-from sharc.results.claims.finding import Finding, not_tested
-from sharc.results.claims.gains import NO_CELLS, Answer, majority
 from sharc.results.equal_bytes import SLACK, equal_base
 from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pandas as pd
 from matplotlib.axes import Axes
 
-from sharc.plots.canvas import COLOURS, MARKERS, Drawing, Omitted, level_line, panels
+from sharc.figures.style import COLOURS, MARKERS, Drawing, Omitted, level_line, panels
 from sharc.results import labels
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import SCENARIOS, SWEEP, Layout
 
 NAME, TITLE = "theta", "Sensitivity to the masking threshold θ"

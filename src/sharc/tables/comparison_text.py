@@ -3,9 +3,9 @@
 import pandas as pd
 
 from sharc.results import labels
-from sharc.results.comparison import readable
-from sharc.results.listing import Listing
 from sharc.results.verdicts import IMPROVES, UNDECIDED, WORSENS, tally
+from sharc.tables.comparison import readable
+from sharc.tables.long_table import Listing
 
 NOTE = (
     f"Gain: ACC of {labels.PLUS} minus ACC of its base, paired by seed, in points, with a "

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from sharc.results.typeset import pipes, tex
 from sharc.results.verdicts import IMPROVES, WORSENS
+from sharc.tables.latex import pipes, tex
 
 COLOURS = {IMPROVES: "#0072B2", WORSENS: "#D55E00"}
 

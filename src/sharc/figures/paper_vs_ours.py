@@ -8,12 +8,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from sharc.plots.canvas import COLOURS, MARKERS, Drawing, Omitted, panels
+from sharc.figures.style import COLOURS, MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
-from sharc.results.comparison import compare
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import SCENARIOS, Layout
 from sharc.results.paper import Paper
+from sharc.tables.comparison import compare
 
 NAME, TITLE = "paper_against_ours", "The paper's accuracy against ours"
 KINDS = ("", "plus_")  # the method alone, and with SHARC

@@ -2,17 +2,10 @@
 
 from typing import Any
 
+from sharc.claims.evidence import Evidence, Gains, Place
+from sharc.claims.finding import DOES_NOT_SUPPORT, SUPPORTS, Finding, figures, interval, not_tested
+from sharc.claims.gains import NO_CELLS, Answer, majority
 from sharc.results import labels
-from sharc.results.claims.evidence import Evidence, Gains, Place
-from sharc.results.claims.finding import (
-    DOES_NOT_SUPPORT,
-    SUPPORTS,
-    Finding,
-    figures,
-    interval,
-    not_tested,
-)
-from sharc.results.claims.gains import NO_CELLS, Answer, majority
 from sharc.results.statistics import difference, estimate, pooled
 from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 

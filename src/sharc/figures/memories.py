@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pandas as pd
 from matplotlib.axes import Axes
 
-from sharc.plots.canvas import COLOURS, MEMORY_COLOURS, MEMORY_MARKERS, Drawing, Omitted, panels
+from sharc.figures.style import COLOURS, MEMORY_COLOURS, MEMORY_MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import Layout
 
 NAME, TITLE = "memories", "Associative memories compared"

@@ -6,10 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from sharc.plots.canvas import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, Omitted, panels
-from sharc.plots.ranges import far_below, union
+from sharc.figures.ranges import far_below, union
+from sharc.figures.style import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, Omitted, panels
 from sharc.results import labels
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import SCENARIOS, Layout
 
 

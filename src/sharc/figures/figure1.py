@@ -9,8 +9,8 @@ from safetensors.numpy import load_file
 
 from sharc.artifacts.files import read_json
 from sharc.errors import UserError
-from sharc.plots.canvas import Drawing, Omitted, panels
-from sharc.results.figure1 import hard_errors, means, number
+from sharc.figures.style import Drawing, Omitted, panels
+from sharc.results.rival_errors import hard_errors, means, number
 
 NAME, TITLE = "figure1", "Content-based against generative retrieval (Figure 1)"
 COLUMNS = {

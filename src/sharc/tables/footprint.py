@@ -5,12 +5,12 @@ from typing import Any
 import pandas as pd
 
 from sharc.results.equal_bytes import EqualBase, equal_base
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import SCENARIOS, Layout, Row
-from sharc.results.rows import cell_name
 from sharc.results.statistics import estimate
-from sharc.results.tables import line_of
+from sharc.results.tidy import cell_name
 from sharc.results.verdicts import direction
+from sharc.tables.main import line_of
 
 SIZES = ("items", "counted_floats", "total_bytes")
 COLUMNS = (

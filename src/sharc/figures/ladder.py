@@ -4,10 +4,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from sharc.plots.canvas import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, panels
-from sharc.results import labels, ladder_labels, ladder_words
-from sharc.results.ladder_layout import Ladder, Place
+from sharc.figures.style import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, panels
+from sharc.results import labels
 from sharc.results.layout import SCENARIOS
+from sharc.tables import ladder_labels, ladder_words
+from sharc.tables.ladder_layout import Ladder, Place
 
 NAME, TITLE = "ladder", "From the authors' procedure to the paper's, one switch at a time"
 PAPER_ROW = -1.0  # above the first rung

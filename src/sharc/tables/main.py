@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import Layout, Row
-from sharc.results.rows import cell_name
 from sharc.results.statistics import NOTHING, Estimate
+from sharc.results.tidy import cell_name
 from sharc.results.verdicts import direction
 
 

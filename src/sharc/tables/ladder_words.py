@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from sharc.results import labels, ladder_labels
-from sharc.results.ladder_layout import Ladder
+from sharc.results import labels
 from sharc.results.layout import SCENARIOS
 from sharc.results.verdicts import ARROWS, IMPROVES, WORSENS
+from sharc.tables import ladder_labels
+from sharc.tables.ladder_layout import Ladder
 
 
 def decided(frame: pd.DataFrame) -> pd.Series:

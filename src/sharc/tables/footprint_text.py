@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 
 from sharc.results import labels
-from sharc.results.comparison import gain_text
 from sharc.results.equal_bytes import SLACK
-from sharc.results.ledger import SIZES
-from sharc.results.listing import Listing
 from sharc.results.verdicts import tally
+from sharc.tables.comparison import gain_text
+from sharc.tables.footprint import SIZES
+from sharc.tables.long_table import Listing
 
 HEADS = {"items": "Samples", "counted_floats": "Values", "total_bytes": "MB"}
 EQUAL, GAIN, VERDICT = "Equal base", "Gain over it [95 %]", "Our verdict"

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from sharc.results import labels
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import SCENARIOS, Layout, Row
 from sharc.results.paper import Paper, PaperCell
 from sharc.results.statistics import NAN
-from sharc.results.tables import Cell, cell
 from sharc.results.verdicts import agreement, printed_direction
+from sharc.tables.main import Cell, cell
 
 COLUMNS = (
     "scenario", "dataset", "buffer", "method", "n", "n_missing",

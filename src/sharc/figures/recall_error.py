@@ -6,9 +6,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from sharc.plots.canvas import MEMORY_COLOURS, MEMORY_MARKERS, Drawing, Omitted, panels
+from sharc.figures.style import MEMORY_COLOURS, MEMORY_MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import Layout
 
 NAME, TITLE = "recall", "Recall error against task age"

@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from sharc.plots.canvas import COLOURS, MARKERS, Drawing, Omitted, panels
-from sharc.plots.ranges import Range, beyond_a_gap, union
+from sharc.figures.ranges import Range, beyond_a_gap, union
+from sharc.figures.style import COLOURS, MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
-from sharc.results.frames import Results
+from sharc.results.folder import Results
 from sharc.results.layout import SCENARIOS, Layout
 
 NAME, TITLE = "held", "Accuracy against total bytes held"

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sharc.results import labels, ladder_labels, ladder_words
-from sharc.results.ladder_layout import Ladder, Rung
+from sharc.results import labels
 from sharc.results.layout import SCENARIOS
 from sharc.results.verdicts import ARROWS, IMPROVES, WORSENS
+from sharc.tables import ladder_labels, ladder_words
+from sharc.tables.ladder_layout import Ladder, Rung
 
 PRINTED = "printed in the paper"
 Json = dict[str, Any]

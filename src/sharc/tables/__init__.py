@@ -1,0 +1,1 @@
+"""Tables: each module makes one from collected results, in every format."""
