@@ -18,6 +18,7 @@ from sharc.figures import (
     curves,
     figure1,
     footprint,
+    gains,
     memories,
     paper_vs_ours,
     recall_error,
@@ -50,17 +51,21 @@ def drawn(module, made):
 
 def test_the_demo_draws_its_figures_and_names_the_one_it_cannot(index):
     assert [figure["name"] for figure in index["figures"]] == [
-        "figure1", "curves_digits_task_il", "curves_digits_class_il", "memories", "theta", "held",
-        "recall",
+        "gains", "figure1", "curves_digits_task_il", "curves_digits_class_il", "memories", "theta",
+        "held", "recall",
     ]  # fmt: skip
     assert [figure["name"] for figure in index["omitted"]] == ["paper_against_ours"]
     assert "no numbers" in index["omitted"][0]["reason"]
 
 
-def test_every_figure_has_a_caption_and_two_files_and_its_png_is_small(out, index):
+def test_every_figure_has_a_caption_and_its_numbers_and_its_png_is_small(out, index):
     for figure in index["figures"]:
         assert len(figure["caption"]) > 60
-        assert figure["files"] == [f"{figure['name']}.png", f"{figure['name']}.pdf"]
+        name = figure["name"]
+        narrow = [f"{name}_narrow.svg"] if name == "gains" else []
+        made = [f"{name}.png", f"{name}.pdf", f"{name}.svg", *narrow, f"{name}.csv"]
+        assert figure["files"] == made
+        assert len(pd.read_csv(out / f"{name}.csv")) > 1
         assert (out / figure["files"][0]).stat().st_size < 300_000
         with Image.open(out / figure["files"][0]) as image:
             assert image.width >= 500
@@ -72,6 +77,8 @@ def test_files_hold_no_date_and_no_tool_and_fonts_are_embedded(out):
     assert b"/FontFile2" in pdf  # TrueType, embedded
     with Image.open(out / "theta.png") as image:
         assert "Software" not in image.info
+    svg = (out / "theta.svg").read_text()
+    assert not re.search(r"metadata|dc:date|Matplotlib", svg)
 
 
 def test_the_same_results_give_the_same_bytes(out, tmp_path):
@@ -324,3 +331,51 @@ def test_drawing_leaves_the_callers_settings_alone():
     with style.styled():
         assert mpl.rcParams["pdf.fonttype"] == 42
     assert mpl.rcParams["font.size"] == before
+
+
+def published_gains(suite, **layout):
+    found = Results(Path(__file__).parents[1] / "results" / suite)
+    with style.styled():
+        (drawing,) = gains.draw(
+            found, Layout.of(fake_runs.LAYOUT | layout), Paper(fake_results.PAPER)
+        )
+    return drawing
+
+
+def test_a_gain_is_coloured_by_its_verdict_and_lies_over_the_papers():
+    drawing = published_gains("cifar10", main=[200], datasets=["cifar10"])
+    (row,) = drawing.data.query("scenario == 'task_il' and method == 'clser'").to_dict("records")
+    assert row["verdict"] == "worsens"
+    assert row["paper_gain"] == pytest.approx(10.42)
+    panel = drawing.figure.axes[0]
+    assert panel.get_title() == "S-CIFAR-10, Task-IL"
+    points = [(x.get_xdata()[0], x.get_color(), x.get_zorder()) for x in panel.get_lines()]
+    (ours,) = [point for point in points if point[0] == row["gain"]]
+    (printed,) = [point for point in points if point[0] == row["paper_gain"]]
+    assert ours[1] == gains.VERDICT_COLOURS["worsens"]
+    assert ours[2] > printed[2]
+
+
+def test_gains_stand_side_by_side_when_wide_and_below_each_other_when_narrow():
+    drawing = published_gains("cifar10", main=[200], datasets=["cifar10"])
+    wide, narrow = ([axes.get_position() for axes in figure.axes]
+                    for figure in (drawing.figure, drawing.narrow))  # fmt: skip
+    assert wide[0].y0 == wide[1].y0
+    assert narrow[0].x0 == narrow[1].x0
+    assert drawing.narrow.get_figwidth() < drawing.figure.get_figwidth()
+
+
+def test_without_printed_numbers_the_gain_figure_does_not_speak_of_them():
+    drawing = published_gains("demo")
+    assert "paper" not in drawing.caption
+    assert [text.get_text() for text in drawing.figure.legends[0].get_texts()][-1] == "buffer 200"
+
+
+def test_a_suite_without_sharc_has_no_gain_to_draw(tmp_path):
+    grid = fake_runs.Grid(methods=("sgd",), buffers=(50,), seeds=2, memories=(), thetas=())
+    paths, expected = fake_runs.write(tmp_path / "runs", grid)
+    collect.build(paths, expected, tmp_path / "results", joint_bwt="not_applicable")
+    layout = Layout.of(fake_runs.LAYOUT | {"main": [50], "methods": ["sgd"]})
+    with style.styled():
+        (drawing,) = gains.draw(Results(tmp_path / "results"), layout, Paper(fake_results.PAPER))
+    assert isinstance(drawing, Omitted)

@@ -116,7 +116,7 @@ def test_claims_tables_figures_and_deviations_are_all_there(text, read):
     claims = read_json(fake_results.whole().root / "claims.json")["claims"]
     assert {f"claim-{claim['id']}" for claim in claims} <= set(read.ids)
     assert {"table-task_il_main", "table-class_il_main", "figure-theta"} <= set(read.ids)
-    assert text.count("data:image/png;base64,") == 7
+    assert text.count("data:image/png;base64,") == 8
     for row in page.deviations():
         assert set(row) == {"topic", "paper", "here"}
     assert "not part of this suite" in text

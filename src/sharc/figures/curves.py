@@ -41,7 +41,16 @@ def _figure(results: Results, layout: Layout, dataset: str, scenario: str) -> Dr
     apart = _share_heights(places, columns)
     figure.supxlabel("tasks learned", fontsize=9)
     figure.supylabel("accuracy on tasks seen so far (%)", fontsize=9)
-    return Drawing(name, title, _caption(layout, dataset, scenario, apart), figure)
+    data = _points(curves[curves["buffer"].isin([0, buffer])], layout, scenario)
+    return Drawing(name, title, _caption(layout, dataset, scenario, apart), figure, data)
+
+
+def _points(curves: pd.DataFrame, layout: Layout, scenario: str) -> pd.DataFrame:
+    """Mean, minimum and maximum over seeds of every curve that is drawn."""
+    shown = ["dense", layout.variant(scenario, plus=True)]
+    curves = curves[curves["variant"].isin(shown) & (curves["method"] != "joint")]
+    keys = ["dataset", "scenario", "method", "variant", "buffer", "task"]
+    return curves.groupby(keys, as_index=False)["accuracy"].agg(["mean", "min", "max"])
 
 
 def _share_heights(places: dict[str, Axes], columns: int) -> list[str]:

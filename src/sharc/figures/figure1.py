@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from matplotlib.axes import Axes
 from safetensors.numpy import load_file
 
@@ -40,7 +41,8 @@ def draw(folder: Path | None) -> Iterator[Drawing | Omitted]:
         line[0].set_ylabel(f"{example['corruption']} {example['level']:g}", fontsize=7)
     for label, place in zip(COLUMNS.values(), axes[0], strict=True):
         place.set_title(label)
-    yield Drawing(NAME, TITLE, _caption(content), figure, photographs=True)
+    data = pd.json_normalize(content["rows"])
+    yield Drawing(NAME, TITLE, _caption(content), figure, data, photographs=True)
 
 
 def _picture(axes: Axes, image: Any, error: str) -> None:

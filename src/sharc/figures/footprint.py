@@ -41,7 +41,20 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     for place in axes[-1]:
         place.set_xlabel("bytes held at the end of a run (MB)")
     figure.legend(handles=_legend(layout), loc="outside lower center", ncols=5, fontsize=7)
-    yield Drawing(NAME, TITLE, _caption(squeezed), figure)
+    yield Drawing(NAME, TITLE, _caption(squeezed), figure, _data(frame, layout))
+
+
+def _data(frame: pd.DataFrame, layout: Layout) -> pd.DataFrame:
+    """The cells that the panels show."""
+    parts = [
+        frame[(frame["scenario"] == scenario) & (frame["variant"] == variant)]
+        for scenario in SCENARIOS
+        for plus in (False, True)
+        for variant in [layout.variant(scenario, plus=plus)]
+    ]
+    names = ["dataset", "scenario", "method", "variant", "buffer", "total_bytes", "acc_mean"]
+    shown = pd.concat(parts)[names]
+    return shown[shown["method"] != "joint"]
 
 
 def _caption(squeezed: Iterable[str]) -> str:

@@ -11,6 +11,10 @@ from sharc.results.folder import Results
 from sharc.results.layout import Layout
 
 NAME, TITLE = "memories", "Associative memories compared"
+DATA = (
+    "dataset", "scenario", "method", "buffer", "memory", "theta",
+    "n", "acc_mean", "acc_low", "acc_high",
+)  # fmt: skip
 PANELS = (("class_il", "gem"), ("task_il", "er"))  # section "Associative Memory Comparison"
 
 
@@ -38,7 +42,8 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
         "is trained on. “pooled storage” masks nothing: it spends as many numbers on pooled "
         "vectors, all that the head ever sees of a map, and needs no memory."
     )
-    yield Drawing(NAME, TITLE, caption, figure)
+    data = pd.concat([group for _, group in found])[list(DATA)]
+    yield Drawing(NAME, TITLE, caption, figure, data)
 
 
 def _groups(results: Results, layout: Layout, scenario: str, method: str) -> Iterator[pd.DataFrame]:

@@ -16,6 +16,10 @@ from sharc.results.paper import Paper
 from sharc.tables.comparison import compare
 
 NAME, TITLE = "paper_against_ours", "The paper's accuracy against ours"
+DATA = (
+    "dataset", "scenario", "method", "buffer",
+    "paper_acc", "our_acc", "paper_plus_acc", "our_plus_acc",
+)  # fmt: skip
 KINDS = ("", "plus_")  # the method alone, and with SHARC
 
 
@@ -40,7 +44,7 @@ def draw(results: Results, layout: Layout, paper: Paper) -> Iterator[Drawing | O
         "on the diagonal both are equal. One point per method and buffer; hollow: the method "
         "alone; filled: with SHARC."
     )
-    yield Drawing(NAME, TITLE, caption, figure)
+    yield Drawing(NAME, TITLE, caption, figure, frame[list(DATA)])
 
 
 def _panel(axes: Axes, frame: pd.DataFrame) -> None:

@@ -40,7 +40,14 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     figure.legend(
         *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7
     )
-    yield Drawing(NAME, TITLE, _caption(shown), figure)
+    yield Drawing(NAME, TITLE, _caption(shown), figure, _data(shown))
+
+
+def _data(shown: dict[float, pd.DataFrame]) -> pd.DataFrame:
+    """The points of every panel's curves."""
+    keys = ["dataset", "theta", "memory", "age"]
+    points = pd.concat(shown.values()).groupby(keys, as_index=False)
+    return points[["share", "mean_share"]].mean()
 
 
 def _caption(shown: dict[float, pd.DataFrame]) -> str:

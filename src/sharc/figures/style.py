@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import pandas as pd
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from sharc.artifacts.files import write_atomically
+from sharc.artifacts.files import write_atomically, write_text
 
 STYLE = Path(__file__).with_name("paper.mplstyle")
 # Okabe and Ito's palette; every series also has a marker of its own, so grey print works.
@@ -38,13 +39,18 @@ BASE_LINE, PLUS_LINE = ":", "-"
 
 @dataclass(frozen=True)
 class Drawing:
-    """A finished figure with the words that go with it; photographs keep all their colours."""
+    """A finished figure with its caption and the numbers it shows; photographs keep all colours.
+
+    `narrow` is the same figure for a screen too narrow for the wide one.
+    """
 
     name: str
     title: str
     caption: str
     figure: Figure
+    data: pd.DataFrame | None = None  # None where a stage writes the numbers itself
     photographs: bool = False
+    narrow: Figure | None = None
 
 
 @dataclass(frozen=True)
@@ -90,17 +96,30 @@ def _shrink(path: Path) -> None:
 
 
 def save(drawing: Drawing, out: Path) -> list[str]:
-    """Write PNG and PDF with no date, tool or version inside: same data, same bytes."""
-    files = []
-    metadata: dict[str, dict[str, None]] = {
-        "png": {"Software": None},
-        "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
-    }
-    for ending, blank in metadata.items():
-        path = out / f"{drawing.name}.{ending}"
-        with write_atomically(path) as partial:
-            drawing.figure.savefig(partial, metadata=blank)
-            if ending == "png" and not drawing.photographs:
-                _shrink(partial)
-        files.append(path.name)
-    return files
+    """Write PNG, PDF and SVG with no date, tool or version inside, and the numbers as CSV."""
+    made = [out / f"{drawing.name}.{ending}" for ending in _UNDATED]
+    for path in made:
+        _write(drawing.figure, path, small=not drawing.photographs)
+    if drawing.narrow is not None:
+        made.append(out / f"{drawing.name}_narrow.svg")
+        _write(drawing.narrow, made[-1], small=False)
+    if drawing.data is not None:
+        made.append(out / f"{drawing.name}.csv")
+        numbers = drawing.data.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+        write_text(made[-1], numbers)
+    return [path.name for path in made]
+
+
+def _write(figure: Figure, path: Path, *, small: bool) -> None:
+    ending = path.suffix.removeprefix(".")
+    with write_atomically(path) as partial:
+        figure.savefig(partial, format=ending, metadata=_UNDATED[ending])
+        if small and ending == "png":
+            _shrink(partial)
+
+
+_UNDATED: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+}

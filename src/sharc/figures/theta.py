@@ -13,6 +13,10 @@ from sharc.results.layout import SCENARIOS, SWEEP, Layout
 NAME, TITLE = "theta", "Sensitivity to the masking threshold θ"
 # Section "Masking Threshold Sensitivity Analysis" names these ranges as optimal.
 OPTIMUM = {"task_il": (0.8, 0.9), "class_il": (0.3, 0.5)}
+DATA = (
+    "dataset", "backbone", "method", "buffer", "scenario", "theta",
+    "n", "acc_mean", "acc_low", "acc_high",
+)  # fmt: skip
 LAST = 1.0  # where the paper's own sweep ends
 
 
@@ -48,7 +52,8 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
         "seeds. Shaded: where the paper finds the optimum."
     )
     caption += "".join(edge(frame, scenario) for scenario, frame in swept.items())
-    yield Drawing(NAME, TITLE, caption, figure)
+    data = pd.concat(swept.values())[list(DATA)]
+    yield Drawing(NAME, TITLE, caption, figure, data)
 
 
 def edge(frame: pd.DataFrame, scenario: str) -> str:

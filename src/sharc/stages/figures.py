@@ -1,10 +1,10 @@
-"""Stage figures: results -> PNG and PDF in one style, and an index with captions."""
+"""Stage figures: results -> pictures in one style, their numbers, and an index with captions."""
 
 from pathlib import Path
 from typing import Any
 
 from sharc.artifacts.files import write_json
-from sharc.figures import curves, footprint, memories, paper_vs_ours, recall_error, theta
+from sharc.figures import curves, footprint, gains, memories, paper_vs_ours, recall_error, theta
 from sharc.figures import figure1 as errors
 from sharc.figures.style import Omitted, save, styled
 from sharc.results.folder import Results
@@ -24,6 +24,7 @@ def build(
     figures, omitted = [], []
     with styled():
         for drawing in (
+            *gains.draw(found, shape, Paper(paper_csv)),
             *errors.draw(figure1),
             *curves.draw(found, shape),
             *memories.draw(found, shape),

@@ -14,7 +14,7 @@ from sharc.tables.ladder_layout import Ladder
 
 
 def build(records: Sequence[Path], paper_csv: Path, out: Path, *, layout: dict[str, Any]) -> None:
-    """Write ladder.csv, ladder.md, ladder.png, ladder.pdf, and index.json for the report.
+    """Write ladder.csv, ladder.md, the figure, and index.json for the report.
 
     A record is a run's, with the key `rung`: the rung it was made at. A planned run that is
     missing, failed or diverged is counted in `n_missing` and shown, never averaged over.
@@ -28,7 +28,7 @@ def build(records: Sequence[Path], paper_csv: Path, out: Path, *, layout: dict[s
         files = save(drawing, out)
     figure = {"name": drawing.name, "title": drawing.title, "caption": drawing.caption}
     content = {
-        "figures": [figure | {"files": files}],
+        "figures": [figure | {"files": [*files, "ladder.csv"]}],
         "omitted": [],
         "caption": ladder_words.caption(ladder),
         "sentences": ladder_words.sentences(frame, ladder),
