@@ -41,6 +41,8 @@ BACKBONES = {
     "efficientnet_lite1": "sharc.backbones.efficientnet_lite:Lite1",
     "efficientnet_lite2": "sharc.backbones.efficientnet_lite:Lite2",
     "resnet18": "sharc.backbones.resnet18:ResNet18",
+    "resnet50": "sharc.backbones.resnet50:ResNet50",
+    "vgg16": "sharc.backbones.vgg16:VGG16",
     "vgg16_bn": "sharc.backbones.vgg16_bn:VGG16BN",
     "vit_b_16": "sharc.backbones.vit_b_16:ViTB16",
 }

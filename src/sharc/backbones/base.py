@@ -20,9 +20,11 @@ WEIGHTS_FOLDER = "SHARC_WEIGHTS"  # environment variable: a folder of weight fil
 class Backbone(ABC):
     """One architecture with one set of pre-trained weights."""
 
-    name: ClassVar[str]
-    mean: ClassVar[tuple[float, float, float]] = IMAGENET_MEAN  # of pixels scaled to 0..1
-    std: ClassVar[tuple[float, float, float]] = IMAGENET_STD
+    name: str
+    mean: tuple[float, float, float] = IMAGENET_MEAN  # of pixels scaled to 0..1
+    std: tuple[float, float, float] = IMAGENET_STD
+    archive: ClassVar[str] = ""  # file name of the package that holds the weights, if one does
+    archive_sha256: ClassVar[str] = ""
 
     def __init__(self, weights_file: Path | str | None = None) -> None:
         self._weights_file = Path(weights_file) if weights_file is not None else None
@@ -39,13 +41,18 @@ class Backbone(ABC):
     def default_weights(self) -> Path:
         """Where the published weights lie, fetched first if need be."""
 
+    def from_archive(self, path: Path, network: nn.Module) -> dict[str, Tensor]:
+        """The state dict of `network` out of the package's archive, where there is one."""
+        raise NotImplementedError
+
     def weights_path(self) -> Path:
         """The file given by hand, else one in $SHARC_WEIGHTS, else the published one."""
         if self._weights_file is not None:
             return self._weights_file
-        folder = os.environ.get(WEIGHTS_FOLDER)
-        if folder and (Path(folder) / f"{self.name}.pth").is_file():
-            return Path(folder) / f"{self.name}.pth"
+        if folder := os.environ.get(WEIGHTS_FOLDER):
+            for name in filter(None, (f"{self.name}.pth", self.archive)):
+                if (Path(folder) / name).is_file():
+                    return Path(folder) / name
         return self.default_weights()
 
     def weights_sha256(self) -> str:
@@ -57,19 +64,37 @@ class Backbone(ABC):
 
     def load(self, image_size: int) -> nn.Module:
         """The map part in evaluation mode, without gradients, on the CPU."""
-        self.weights_sha256()
-        network = self.architecture(image_size)
-        _fill(network, self.weights_path(), self.name)
-        return self.map_of(network).eval().requires_grad_(False)
+        return self.map_of(self.network(image_size)).eval().requires_grad_(False)
+
+    def network(self, image_size: int) -> nn.Module:
+        """The architecture with its weights; what follows the map, if the file has it, too."""
+        found = self.weights_sha256()
+        network, path = self.architecture(image_size), self.weights_path()
+        if self.archive and path.suffix in {".gz", ".tgz"}:
+            if found != self.archive_sha256:
+                raise UserError(
+                    f"{path} is not the published {self.archive}: sha256 {found}, not "
+                    f"{self.archive_sha256}. Delete it; it is fetched again."
+                )
+            state = self.from_archive(path, network)
+        else:
+            state = _state_dict(path)
+        _fill(network, state, path, self.name)
+        return network
 
 
-def _fill(network: nn.Module, path: Path, name: str) -> None:
-    """Load the state dict at `path` into `network`; no foreign pickle is ever executed."""
+def _state_dict(path: Path) -> dict[str, Tensor]:
+    """The state dict at `path`; no foreign pickle is ever executed."""
     try:
         state: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise UserError(f"weight file {path} cannot be read as a state dict: {reason}") from None
+    return state
+
+
+def _fill(network: nn.Module, state: dict[str, Tensor], path: Path, name: str) -> None:
+    """Load `state`, which came from `path`, into `network`."""
     try:
         network.load_state_dict(state)
     except (RuntimeError, AttributeError, TypeError) as error:

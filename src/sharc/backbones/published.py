@@ -9,10 +9,15 @@ import torch
 from sharc.errors import UserError
 
 
+def kept_at(name: str) -> Path:
+    """Where a fetched weight file lies."""
+    return Path(torch.hub.get_dir()) / "checkpoints" / name
+
+
 def fetched(weights: Any, backbone: str) -> Path:
     """The file of a torchvision weight enum; its name carries the start of its sha256."""
     url = str(weights.url)
-    target = Path(torch.hub.get_dir()) / "checkpoints" / url.rsplit("/", maxsplit=1)[-1]
+    target = kept_at(url.rsplit("/", maxsplit=1)[-1])
     if target.is_file():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

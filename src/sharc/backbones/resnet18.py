@@ -8,7 +8,7 @@ from sharc.backbones.base import Backbone
 from sharc.backbones.published import fetched
 
 
-class _Features(nn.Module):
+class TorchvisionMaps(nn.Module):
     """Stem and the four stages: torchvision's forward pass without pooling and classifier."""
 
     def __init__(self, network: nn.Module) -> None:
@@ -17,7 +17,7 @@ class _Features(nn.Module):
         self.body = nn.Sequential(*(getattr(network, name) for name in names))
 
     def forward(self, images: Tensor) -> Tensor:
-        """(N, 3, S, S) -> (N, 512, S/32, S/32)."""
+        """(N, 3, S, S) -> (N, K, S/32, S/32), K = 512 for ResNet18 and 2,048 for ResNet50."""
         maps: Tensor = self.body(images)
         return maps
 
@@ -36,7 +36,7 @@ class ResNet18(Backbone):
 
     def map_of(self, network: nn.Module) -> nn.Module:
         """Everything before the pooling."""
-        return _Features(network)
+        return TorchvisionMaps(network)
 
     def default_weights(self) -> Path:
         """torchvision's published file."""
