@@ -1,4 +1,5 @@
 # Two commands for a fresh clone:  make run  builds the demo,  make test  runs the tests.
+# `make help` lists the others.
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 VENV := .venv
@@ -9,7 +10,10 @@ BENCH_READY := $(BENCH)/.ready
 SITE := -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 ACTIVE := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: run test test-slow check format offline paper bench bench-full archive showcase pull clean lock env
+.PHONY: help docs run test test-slow check format offline paper bench bench-full archive showcase pull clean lock env
+
+help:  ## this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 run: $(READY)  ## build the demo suite to outputs/report.html
 	$(ACTIVE) snakemake --cores $(CORES) all
@@ -22,14 +26,14 @@ test-slow: $(READY)  ## the tests that take longer
 	$(ACTIVE) pytest -m slow -n 2 --durations 12
 
 check: $(READY)  ## style and types
-	$(ACTIVE) ruff check src tests bench
-	$(ACTIVE) ruff format --check src tests bench
+	$(ACTIVE) ruff check src tests bench docs
+	$(ACTIVE) ruff format --check src tests bench docs
 	$(ACTIVE) snakefmt --check Snakefile
 	$(ACTIVE) mypy
 
-format: $(READY)
-	$(ACTIVE) ruff check --fix src tests bench
-	$(ACTIVE) ruff format src tests bench
+format: $(READY)  ## put the code into shape
+	$(ACTIVE) ruff check --fix src tests bench docs
+	$(ACTIVE) ruff format src tests bench docs
 	$(ACTIVE) snakefmt Snakefile
 
 # Begun first, because each takes half an hour or more: begun last, a core would wait for it.
@@ -58,13 +62,16 @@ showcase: $(READY)  ## Snakemake's own report of the finished suite of params.ya
 	$(ACTIVE) snakemake --cores 1 showcase
 	$(ACTIVE) snakemake showcase --report outputs/showcase.html
 
+docs: $(READY)  ## the documentation site, to site/index.html
+	$(ACTIVE) NO_MKDOCS_2_WARNING=1 mkdocs build --strict --quiet
+
 pull: $(READY)  ## fetch built artifacts from the DVC remote instead of building them
 	$(ACTIVE) dvc pull
 
 clean:  ## delete everything that can be built again, but not the environment
-	rm -rf data/raw data/splits outputs/* .snakemake .sharc
+	rm -rf data/raw data/splits outputs/* .snakemake .sharc site build
 
-env: $(READY)
+env: $(READY)  ## the environment alone, in .venv
 
 # Written last, so that an interrupted installation is taken up again.
 $(READY): requirements.lock pyproject.toml
@@ -81,6 +88,6 @@ $(BENCH_READY): $(READY) bench/requirements.txt
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
 	touch $@
 
-lock:  ## pin anew after a change of pyproject.toml (needs uv)
-	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
+lock:  ## pin all versions after a change of pyproject.toml (needs uv)
+	uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 \
 	  --generate-hashes --no-annotate --no-header --quiet -o requirements.lock
