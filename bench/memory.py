@@ -22,11 +22,11 @@ import torch
 from torch import Tensor
 
 from sharc.engine.device import one_thread
-from sharc.memories.base import Memory
+from sharc.memories.base import Shape
 from sharc.memories.bayes_pcn import BayesPCN
-from sharc.memories.joint_adam import Network, joint_read
-from sharc.memories.latents import Beliefs
 from sharc.memories.modern_hopfield import ModernHopfield
+from sharc.memories.predictive_coding.inference import Posterior
+from sharc.memories.predictive_coding.joint_adam import Network, joint_read
 
 POSITIONS, CHANNELS, HIDDEN, NOISE, THETA = 49, 512, 256, 1e-4, 0.8
 
@@ -91,7 +91,7 @@ class Direct:
 
     def read(self, x: Tensor, kept: Tensor) -> Tensor:
         """500 joint Adam steps on h and on the free entries."""
-        beliefs = Beliefs(self.u, self.mu, NOISE, NOISE + self.v, x.shape[1])
+        beliefs = Posterior(self.u, self.mu, NOISE, NOISE + self.v, x.shape[1])
         rows = self.r.view(HIDDEN, POSITIONS, CHANNELS).permute(2, 1, 0).reshape(-1, HIDDEN)
         cue = (x * kept.repeat(1, POSITIONS)).view(-1, POSITIONS, CHANNELS).mT.flatten(1)
         found = joint_read(Network(rows, beliefs, 500, 0.01), cue, kept, 0)
@@ -113,9 +113,10 @@ def error(recalled: Tensor, x: Tensor, kept: Tensor) -> float:
 
 def ours(x: Tensor, kept: Tensor) -> tuple[float, float, float]:
     """CPU seconds of write and read of all of x by BayesPCN, and the recall error."""
-    memory: Memory = BayesPCN(1, x.shape[1], {"hidden": HIDDEN}, [0], channels=CHANNELS)
-    write, _ = timed(lambda: memory.write(x[None]))
-    read, found = timed(lambda: memory.read(x[None], kept[None])[0])
+    memory = BayesPCN(Shape(POSITIONS, CHANNELS), BayesPCN.Options(hidden=HIDDEN))
+    labels = torch.zeros(len(x), dtype=torch.long)
+    write, _ = timed(lambda: memory.write(x, labels))
+    read, found = timed(lambda: memory.recall(x, kept, labels))
     return write, read, error(found, x, kept)
 
 
@@ -157,10 +158,11 @@ def peak_gb() -> float:
 def hopfield(count: int) -> dict[str, Any]:
     """A batched read of stored maps, a thousand at most of `count`."""
     x, kept = relu_maps(count), masks(count, 20)
-    memory = ModernHopfield(1, x.shape[1], {}, [0], channels=CHANNELS)
-    memory.write(x[None])
-    x, kept = x[:1000], kept[:1000]
-    spent, found = timed(lambda: memory.read(x[None], kept[None])[0])
+    memory = ModernHopfield(Shape(POSITIONS, CHANNELS))
+    labels = torch.zeros(len(x), dtype=torch.long)
+    memory.write(x, labels)
+    x, kept, labels = x[:1000], kept[:1000], labels[:1000]
+    spent, found = timed(lambda: memory.recall(x, kept, labels))
     return {"stored": count, "ms_per_query": 1e3 * spent / len(x), "mse": error(found, x, kept)}
 
 

@@ -38,7 +38,7 @@ def sharc(
     """Train a method with an associative buffer; making the synthetic maps is not counted."""
     maps: Any = stream.maps
     wall, start, making = time.perf_counter(), time.process_time(), maps.seconds
-    make = partial(AssociativeBuffer, memory=load("memory", memory), memory_options={})
+    make = partial(AssociativeBuffer, memory=load("memory", memory))
     runs = [RunSpec(seed, buffer, theta) for seed in range(seeds)]
     options = {"device": "cpu"} | OPTIONS.get(method, {})
     train(stream, runs, load("method", method.partition("_")[0]), options, make)

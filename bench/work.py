@@ -8,12 +8,13 @@ from functools import partial
 import torch
 
 from bench.growth import AXES
-from bench.memory import CHANNELS, HIDDEN, masks, relu_maps
+from bench.memory import CHANNELS, HIDDEN, POSITIONS, masks, relu_maps
 from bench.recall import THETA, sharc
 from bench.streams import CIFAR10, CIFAR100, OFFLINE, OFFLINE100, synthetic
 from bench.training import BUFFER, BUFFERS, DRAWN, SEEDS, bare, ours
 from sharc.engine.device import one_thread
 from sharc.engine.task_stream import TaskStream
+from sharc.memories.base import Shape
 from sharc.memories.bayes_pcn import BayesPCN
 
 SECONDS = 2.5
@@ -54,9 +55,10 @@ def growth(axis: str) -> Work:
 def recall(maps: str) -> Work:
     """BayesPCN's read of all that it was written."""
     x, kept = relu_maps(int(maps)), masks(int(maps), 5 if maps == "10" else 20)
-    memory = BayesPCN(1, x.shape[1], {"hidden": HIDDEN}, [0], channels=CHANNELS)
-    memory.write(x[None])
-    return lambda: memory.read(x[None], kept[None])
+    memory = BayesPCN(Shape(POSITIONS, CHANNELS), BayesPCN.Options(hidden=HIDDEN))
+    labels = torch.zeros(len(x), dtype=torch.long)
+    memory.write(x, labels)
+    return lambda: memory.recall(x, kept, labels)
 
 
 def draws() -> Work:

@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 
 from sharc.buffers.associative import AssociativeBuffer
+from sharc.buffers.base import Buffer
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.runs import RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
-from sharc.memories.none import Pooled
 from sharc.registry import load
-from sharc.trainer.train import train
+from sharc.trainer.train import MakeBuffer, train
 
 T, PER_CLASS, K, H = 3, 30, 40, 2
 BUFFER = 12  # four maps per task
@@ -42,6 +42,14 @@ def mapped_stream() -> TaskStream:
     )
 
 
+def made(memory: str, **sharc: Any) -> MakeBuffer:
+    kind = load("memory", memory)
+    if issubclass(kind, Buffer):
+        return kind
+    options = kind.Options(**SMALL.get(memory, {}))
+    return partial(AssociativeBuffer, memory=kind, memory_options=options, sharc=sharc)
+
+
 def run(
     stream: TaskStream,
     method: str = "er",
@@ -51,14 +59,10 @@ def run(
     buffer: int = BUFFER,
     **sharc: Any,
 ) -> list[RunResult]:
-    made = partial(
-        AssociativeBuffer,
-        memory=Pooled if memory == "pooled" else load("memory", memory),
-        memory_options=SMALL.get(memory, {}),
-        sharc=sharc,
-    )
     specs = [RunSpec(seed, buffer, theta) for seed in seeds]
-    return train(stream, specs, load("method", method), {"learning_rate": 0.05}, made)
+    return train(
+        stream, specs, load("method", method), {"learning_rate": 0.05}, made(memory, **sharc)
+    )
 
 
 def dense(stream: TaskStream, method: str = "er", buffer: int = BUFFER) -> RunResult:

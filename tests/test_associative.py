@@ -26,12 +26,12 @@ def test_dropping_nothing_is_the_plain_method_bit_for_bit(stream: TaskStream, me
     assert plus.recall == []
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("memory", sorted(set(MEMORIES) - {"pooled"}))
 def test_dropping_nothing_needs_no_memory(stream: TaskStream, memory: str) -> None:
     assert same(run(stream, "er", memory, theta=0.0)[0], dense(stream))
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("memory", sorted(set(MEMORIES) - {"pooled"}))
 def test_every_memory_serves_a_method(stream: TaskStream, memory: str) -> None:
     (result,) = run(stream, "mer", memory)
     assert result.status == "ok"
@@ -111,6 +111,11 @@ def test_pooled_storage_holds_as_many_more_as_a_map_has_positions(stream: TaskSt
     assert pooled.ledger["items"] == BUFFER * H * H
     assert pooled.ledger["counted_floats"] == BUFFER * H * H * K
     assert same(pooled, dense(stream, buffer=BUFFER * H * H))
+
+
+def test_pooled_storage_drops_no_channels(stream: TaskStream) -> None:
+    with pytest.raises(UserError, match="pooled drops no channels: use theta 0"):
+        run(stream, memory="pooled", theta=0.8)
 
 
 REFERENCE = {

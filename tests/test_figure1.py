@@ -9,8 +9,8 @@ from safetensors.torch import load_file, save_file
 
 from sharc.errors import UserError
 from sharc.figure1.corruptions import LEVELS, corrupt
+from sharc.figure1.inpainter import Inpainter
 from sharc.figure1.rivals import hopfield
-from sharc.memories.inpainter import Inpainter
 from sharc.stages.figure1 import SHOWN, build
 
 

@@ -111,8 +111,7 @@ def rehearse(folder: Path) -> None:
     from sharc.stages import train
     from sharc.strategies.er import ER
 
-    recall = {"metric": "euclid", "beta": 100.0}
-    make = partial(AssociativeBuffer, memory=ModernHopfield, memory_options=recall)
+    make = partial(AssociativeBuffer, memory=ModernHopfield)
     identity = {"variant": "modern_hopfield-t0.8", "theta": 0.8, "buffer": 200, "seed": 0}
     wanted = [train.Wanted(folder / "run.json", "key", identity)]
     method = train.Method(ER, {"learning_rate": 1e-3}, {}, make)

@@ -1,16 +1,18 @@
 """BayesPCN's fast forms against the equations written out over the whole map."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 
 from oracles_memory.naive_bayes_pcn import NaiveBayesPCN
-from sharc.memories.base import Memory
-from sharc.memories.bayes_pcn import BayesPCN, BayesPCNTrace
+from sharc.memories.base import Shape
+from sharc.memories.bayes_pcn import BayesPCN
 from sharc.memories.cues import gathered, ordered_index, segments
-from sharc.memories.grams import MAPS, masked_grams, masked_products
-from sharc.memories.latents import _energy, _ridge, _slope, infer
 from sharc.memories.pcn import PCN
+from sharc.memories.predictive_coding.inference import _energy, _ridge, _slope, infer_read
+from sharc.memories.predictive_coding.masked_gram import MAPS, masked_grams, masked_products
 
 POSITIONS, CHANNELS, HIDDEN = 4, 40, 24
 SIZE = POSITIONS * CHANNELS
@@ -22,50 +24,51 @@ def maps(n: int, seed: int = 0) -> Tensor:
     return (factors / 3 + 0.4 * torch.randn(n, SIZE, generator=g) - 0.3).relu().double()
 
 
-def pair(**options: float) -> tuple[Memory, NaiveBayesPCN]:
+def bayes_pcn(seed: int = 0, dtype: torch.dtype = torch.float32, **options: Any) -> BayesPCN:
+    return BayesPCN(Shape(POSITIONS, CHANNELS), BayesPCN.Options(**options), seed, dtype=dtype)
+
+
+def labels(n: int) -> Tensor:
+    return torch.zeros(n, dtype=torch.long)
+
+
+def pair(beta: float = 0.1, **options: float) -> tuple[BayesPCN, NaiveBayesPCN]:
     both = {"hidden": HIDDEN, "steps": 60, "tolerance": 0.0, **options}
-    fast = BayesPCN(1, SIZE, both, [7], dtype=torch.float64, channels=CHANNELS)
+    fast = bayes_pcn(7, torch.float64, beta=beta, **both)
     return fast, NaiveBayesPCN(POSITIONS, CHANNELS, 7, **both)
-
-
-def trace_of(memory: Memory) -> BayesPCNTrace:
-    trace = memory.traces[0]
-    assert isinstance(trace, BayesPCNTrace)
-    return trace
 
 
 def test_the_gram_form_write_is_the_naive_write_over_three_cycles() -> None:
     fast, naive = pair()
     for cycle in range(3):
         x = maps(6, cycle)
-        fast.write(x[None])
+        fast.write(x, labels(6))
         naive.write(x)
-        fast.forget(0.1)
+        fast.forget()
         naive.forget(0.1)
-    trace = trace_of(fast)
-    weights = trace._r.permute(2, 1, 0).reshape(HIDDEN, SIZE)
+    weights = fast._r.permute(2, 1, 0).reshape(HIDDEN, SIZE)
     torch.testing.assert_close(weights, naive.r, rtol=0, atol=1e-8)
-    torch.testing.assert_close(trace._u, naive.u, rtol=0, atol=1e-9)
-    torch.testing.assert_close(trace._mu, naive.mu, rtol=0, atol=1e-9)
-    assert trace._v == pytest.approx(naive.v)
+    torch.testing.assert_close(fast._u, naive.u, rtol=0, atol=1e-9)
+    torch.testing.assert_close(fast._mu, naive.mu, rtol=0, atol=1e-9)
+    assert fast._v == pytest.approx(naive.v)
 
 
 def energies_of_both_reads(beta: float) -> tuple[Tensor, Tensor]:
     """Energies [24] where the collapsed read ends, and after 500 steps of Adam."""
-    fast, naive = pair(read_tolerance=0.0, read_steps=100)
+    fast, naive = pair(beta, read_tolerance=0.0, read_steps=100)
     kept = torch.zeros(6, CHANNELS, dtype=torch.bool)
     kept[:, ::3] = True
     for task in range(4):
-        fast.write(maps(6, task)[None])
+        fast.write(maps(6, task), labels(6))
         naive.write(maps(6, task))
-        fast.forget(beta)
+        fast.forget()
         naive.forget(beta)
     ours, adams = [], []
     for task in range(4):
         x, fixed = maps(6, task), kept.repeat(1, POSITIONS)
         blocks = x.view(6, POSITIONS, CHANNELS)
         cue = gathered(blocks, kept, torch.zeros(6).long(), torch.arange(6))
-        (z,) = trace_of(fast).latents([cue])
+        (z,) = fast.latents([cue])
         h = torch.where(z > 0, z, naive.mu.clamp_max(0))
         ours.append(naive.collapsed_energy(h, x, fixed))
         adams.append(naive.read_by_adam(x, fixed)[1])
@@ -86,28 +89,28 @@ def test_in_a_full_memory_the_collapsed_read_ends_lower_on_average() -> None:
 
 
 def test_a_fresh_pattern_is_recalled_almost_exactly_and_an_old_one_fades() -> None:
-    memory = BayesPCN(1, SIZE, {"hidden": 64}, [0], channels=CHANNELS)
-    kept = torch.zeros(1, 5, CHANNELS, dtype=torch.bool)
+    memory = bayes_pcn(hidden=64)
+    kept = torch.zeros(5, CHANNELS, dtype=torch.bool)
     kept[..., :20] = True
-    first = maps(5).float()[None]
+    first = maps(5).float()
     errors = []
     for task in range(6):
-        memory.write(maps(5, task).float()[None])
-        memory.forget(0.1)
-        errors.append(float((memory.read(first, kept) - first).square().mean()))
+        memory.write(maps(5, task).float(), labels(5))
+        memory.forget()
+        errors.append(float((memory.recall(first, kept, labels(5)) - first).square().mean()))
     assert errors[0] < 0.05 * float(first.square().mean())
     assert errors[-1] > errors[0]
 
 
 def test_joint_adam_is_a_switch_and_reads_worse_or_equal() -> None:
-    x = maps(5).float()[None]
-    kept = torch.zeros(1, 5, CHANNELS, dtype=torch.bool)
+    x = maps(5).float()
+    kept = torch.zeros(5, CHANNELS, dtype=torch.bool)
     kept[..., :12] = True
     errors = {}
     for read in ("collapsed", "joint_adam"):
-        memory = BayesPCN(1, SIZE, {"hidden": 64, "read": read}, [0], channels=CHANNELS)
-        memory.write(x)
-        errors[read] = float((memory.read(x, kept) - x).square().mean())
+        memory = bayes_pcn(hidden=64, read=read)
+        memory.write(x, labels(5))
+        errors[read] = float((memory.recall(x, kept, labels(5)) - x).square().mean())
     assert errors["collapsed"] <= errors["joint_adam"]
     assert errors["joint_adam"] < float(x.square().mean())
 
@@ -136,15 +139,15 @@ def test_few_samples_are_multiplied_with_the_whole_of_r_and_many_with_a_copy_of_
 
 
 def test_recalling_stored_cues_is_reading_them_and_pooling() -> None:
-    memory = BayesPCN(1, SIZE, {"hidden": 32}, [0], dtype=torch.float64, channels=CHANNELS)
+    memory = bayes_pcn(dtype=torch.float64, hidden=32)
     x = maps(8)
-    memory.write(x[None])
+    memory.write(x, labels(8))
     kept = torch.zeros(8, CHANNELS, dtype=torch.bool)
     kept[:, 5:20] = True
     blocks = x.view(8, POSITIONS, CHANNELS)
     cue = gathered(blocks, kept, torch.zeros(8).long(), torch.arange(8))
-    (recalled,) = memory.traces[0].recall([cue], watch=3)
-    read = memory.traces[0].complete(cue.dense(), kept, cue.labels).view(8, POSITIONS, CHANNELS)
+    (recalled,) = memory.recall_stored([cue], n_probe=3)
+    read = memory.complete(cue.dense(), kept, cue.labels).view(8, POSITIONS, CHANNELS)
     torch.testing.assert_close(recalled.pooled, read.mean(dim=1))
     torch.testing.assert_close(recalled.maps, read[:3])
 
@@ -152,58 +155,58 @@ def test_recalling_stored_cues_is_reading_them_and_pooling() -> None:
 @pytest.mark.parametrize("read", ["collapsed", "joint_adam"])
 def test_many_cues_of_many_sizes_are_recalled_as_each_alone(read: str) -> None:
     """Ten groups: more than are searched at once, and not in the order of their sizes."""
-    options = {"hidden": 32, "steps": 20, "read": read, "read_steps": 60, "read_tolerance": 0.0}
-    memory = BayesPCN(1, SIZE, options, [0], dtype=torch.float64, channels=CHANNELS)
+    steps = {"steps": 20, "read_steps": 60, "read_tolerance": 0.0}
+    memory = bayes_pcn(dtype=torch.float64, hidden=32, read=read, **steps)
     x = maps(40)
-    memory.write(x[None])
+    memory.write(x, labels(40))
     cues = []
     for group, size in enumerate((5, 1, 3, 8, 2, 4, 1, 6, 2, 7)):
         kept = torch.zeros(size, CHANNELS, dtype=torch.bool)
         kept[:, group : group + 12] = True
         blocks = x[group : group + size].view(size, POSITIONS, CHANNELS)
         cues.append(gathered(blocks, kept, torch.full((size,), group), torch.arange(size)))
-    together = memory.traces[0].recall(cues, watch=2)
+    together = memory.recall_stored(cues, n_probe=2)
     assert [len(one.pooled) for one in together] == [5, 1, 3, 8, 2, 4, 1, 6, 2, 7]
     if read == "collapsed":  # the joint search starts from a draw for all cues at once
         for cue, one in zip(cues, together, strict=True):
-            (alone,) = memory.traces[0].recall([cue], watch=2)
+            (alone,) = memory.recall_stored([cue], n_probe=2)
             torch.testing.assert_close(one.pooled, alone.pooled, atol=1e-6, rtol=0)
             torch.testing.assert_close(one.maps, alone.maps, atol=1e-6, rtol=0)
     else:
         columns = zip(*((cue.dense(), cue.kept, cue.labels) for cue in cues), strict=True)
-        whole = memory.traces[0].complete(*map(torch.cat, columns)).view(-1, POSITIONS, CHANNELS)
+        whole = memory.complete(*map(torch.cat, columns)).view(-1, POSITIONS, CHANNELS)
         pooled = torch.cat([one.pooled for one in together])
         torch.testing.assert_close(pooled, whole.mean(dim=1))
 
 
 def test_nothing_is_recalled_from_no_cues() -> None:
-    memory = BayesPCN(1, SIZE, {"hidden": 8}, [0], dtype=torch.float64, channels=CHANNELS)
-    assert memory.traces[0].recall([], watch=2) == []
+    assert bayes_pcn(hidden=8).recall_stored([], n_probe=2) == []
 
 
 def test_a_read_as_short_as_in_the_pipeline_ends_lower_than_it_starts() -> None:
     """40 steps and a tolerance of 0.002, as in params.yaml, against the ridge solution."""
-    trace = trace_of(pair(steps=200, read_steps=40, read_tolerance=2e-3)[0])
+    memory, _ = pair(steps=200, read_steps=40, read_tolerance=2e-3)
     for task in range(4):
-        trace.write(maps(6, task), torch.zeros(6).long())
-        trace.forget(0.1)
+        memory.write(maps(6, task), labels(6))
+        memory.forget()
     kept = torch.zeros(6, CHANNELS, dtype=torch.bool)
     kept[:, ::3] = True
-    beliefs = trace.beliefs()
+    posterior = memory.posterior()
     for task in range(4):
         blocks = maps(6, task).view(6, POSITIONS, CHANNELS)
         cue = gathered(blocks, kept, torch.zeros(6).long(), torch.arange(6))
-        grams = masked_grams(trace._r, [cue.shared()[0]])
-        seen = trace._seen([(cue.shared()[1], *masked_products(trace._r, [cue.shared()]))], grams)
-        start, end = _ridge(seen, beliefs), infer(seen, beliefs, 40, 2e-3)
-        energies = [_energy(z, *_slope(z, seen, beliefs)[1:], beliefs) for z in (start, end)]
+        grams = masked_grams(memory._r, [cue.shared()[0]])
+        (products,) = masked_products(memory._r, [cue.shared()])
+        padded = memory._padded([(cue.shared()[1], products)], grams)
+        start, end = _ridge(padded, posterior), infer_read(padded, posterior, 40, 2e-3)
+        energies = [_energy(z, *_slope(z, padded, posterior)[1:], posterior) for z in (start, end)]
         assert bool((energies[1] < energies[0]).all())
 
 
-def test_a_cue_restores_the_masked_map_and_puts_common_channels_first() -> None:
+def test_a_cue_restores_the_masked_map_and_puts_shared_channels_first() -> None:
     kept = torch.tensor([[1, 0, 1, 1, 0], [0, 0, 1, 1, 1], [0, 0, 1, 1, 0]]).bool()
-    index, common = ordered_index(kept)
-    assert common == 2
+    index, n_shared = ordered_index(kept)
+    assert n_shared == 2
     assert index.tolist() == [[2, 3, 0], [2, 3, 4], [2, 3, 5]]
     blocks = torch.arange(30.0).view(3, 2, 5) + 1
     cue = gathered(blocks, kept, torch.zeros(3).long(), torch.arange(3))
@@ -220,13 +223,12 @@ def test_masks_that_drift_apart_are_split_where_too_little_is_common() -> None:
 
 
 def test_more_weight_steps_bring_the_network_closer_to_its_batch() -> None:
-    x = maps(6).float()[None]
-    kept = torch.ones(1, 6, CHANNELS, dtype=torch.bool)
+    x = maps(6).float()
+    kept = torch.ones(6, CHANNELS, dtype=torch.bool)
     kept[..., ::2] = False
     errors = []
     for steps in (1, 20):
-        options = {"hidden": 64, "weight_steps": steps}
-        memory = PCN(1, SIZE, options, [0], channels=CHANNELS)
-        memory.write(x)
-        errors.append(float((memory.read(x, kept) - x).square().mean()))
+        memory = PCN(Shape(POSITIONS, CHANNELS), PCN.Options(hidden=64, weight_steps=steps))
+        memory.write(x, labels(6))
+        errors.append(float((memory.recall(x, kept, labels(6)) - x).square().mean()))
     assert errors[1] < errors[0] < float(x.square().mean())

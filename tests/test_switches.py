@@ -18,7 +18,8 @@ from sharc.config.model import Switches
 from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
-from sharc.memories.bayes_pcn import BayesPCN, BayesPCNTrace
+from sharc.memories.base import Shape
+from sharc.memories.bayes_pcn import BayesPCN
 from sharc.registry import load
 from sharc.saliency import masks
 from sharc.trainer.train import train
@@ -48,13 +49,13 @@ def buffer_of(stream: TaskStream, memory: str = "oracle", **sharc: Any) -> Assoc
 @contextmanager
 def forgetting_counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     acts: list[float] = []
-    original = BayesPCNTrace.forget
+    original = BayesPCN.forget
 
-    def counted(trace: BayesPCNTrace, beta: float) -> None:
-        acts.append(beta)
-        original(trace, beta)
+    def counted(memory: BayesPCN) -> None:
+        acts.append(memory.options.forget_rate)
+        original(memory)
 
-    monkeypatch.setattr(BayesPCNTrace, "forget", counted)
+    monkeypatch.setattr(BayesPCN, "forget", counted)
     yield acts
 
 
@@ -105,7 +106,7 @@ def test_recall_at_store_comes_before_the_task_is_forgotten(stream: TaskStream) 
         make = partial(
             AssociativeBuffer,
             memory=BayesPCN,
-            memory_options={"hidden": 24, "beta": 1.0},
+            memory_options=BayesPCN.Options(hidden=24, beta=1.0),
             sharc=sharc,
         )
         (result,) = train(stream, [RunSpec(0, BUFFER, 0.8)], load("method", "mer"), {}, make)
@@ -141,14 +142,15 @@ def test_forget_write_forgets_before_every_batch(
 
 def test_read_joint_adam_moves_a_free_entry_by_about_its_rate_at_each_step() -> None:
     torch.manual_seed(0)
-    maps = 30 * torch.rand(1, 6, 24)
-    kept = torch.zeros(1, 6, 24, dtype=torch.bool)
+    maps, labels = 30 * torch.rand(6, 24), torch.zeros(6, dtype=torch.long)
+    kept = torch.zeros(6, 24, dtype=torch.bool)
     kept[..., :12] = True
     found = {}
     for read in ("collapsed", "joint_adam"):
-        memory = BayesPCN(1, 24, {"hidden": 16, "steps": 100, "read": read}, [0], channels=24)
-        memory.write(maps)
-        found[read] = memory.read(torch.where(kept, maps, 0), kept)[~kept]
+        options = BayesPCN.Options(hidden=16, steps=100, read=read)
+        memory = BayesPCN(Shape(1, 24), options)
+        memory.write(maps, labels)
+        found[read] = memory.recall(torch.where(kept, maps, 0), kept, labels)[~kept]
     assert found["joint_adam"].abs().max() < 1.5  # 100 steps of 0.01
     assert found["collapsed"].abs().max() > 10
 

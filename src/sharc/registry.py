@@ -24,10 +24,10 @@ MEMORIES = {
     "modern_hopfield": "sharc.memories.modern_hopfield:ModernHopfield",
     "hopfield": "sharc.memories.hopfield:Hopfield",
     "pcn": "sharc.memories.pcn:PCN",
-    "none": "sharc.memories.none:Zeros",
+    "none": "sharc.memories.zeros:Zeros",  # the key is part of committed paths and records
     "mean": "sharc.memories.mean:ClassMean",
     "oracle": "sharc.memories.oracle:Oracle",
-    "pooled": "sharc.memories.none:Pooled",
+    "pooled": "sharc.buffers.pooled:PooledBuffer",
 }
 DATASETS = {
     "digits": "sharc.datasets.digits:Digits",

@@ -25,7 +25,8 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.engine.types import Replay
 from sharc.errors import UserError
-from sharc.memories.base import Memory, Shape
+from sharc.memories.base import AssociativeMemory, Shape
+from sharc.options import NoOptions
 
 
 class AssociativeBuffer(Buffer):
@@ -38,14 +39,14 @@ class AssociativeBuffer(Buffer):
         options: Mapping[str, Any],
         wants_logits: bool = False,
         *,
-        memory: type[Memory],
-        memory_options: Mapping[str, Any] | None = None,
+        memory: type[AssociativeMemory],
+        memory_options: NoOptions | None = None,
         sharc: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(stream, runs, options, wants_logits)
         self.sharc = checked(sharc or {})
         height, width = stream.map_size
-        self.shape = Shape(1 if memory.pooled_storage else height * width, stream.n_features)
+        self.shape = Shape(height * width, stream.n_features)
         self.dense = height * width * stream.n_features
         self.thetas = [float(run.theta or 0) for run in self.runs]
         if self._costs_differ and self.rule not in IN_ORDER:
@@ -55,7 +56,7 @@ class AssociativeBuffer(Buffer):
                 f" {' or '.join(IN_ORDER)}."
             )
         self._stores = [
-            Store(stream, run.seed, theta, memory, memory_options or {}, self.sharc)
+            Store(stream, run.seed, theta, memory, memory_options or memory.Options(), self.sharc)
             for run, theta in zip(self.runs, self.thetas, strict=True)
         ]
         self._channels = Channels(str(self.sharc["saliency"]), self.runs, self.thetas, stream)
@@ -192,8 +193,11 @@ class AssociativeBuffer(Buffer):
         memory = self._stores[run].memory
         if memory is None:  # nothing was dropped
             return whole, stored, stored
-        cue, labels = stored.flatten(1)[None], self.stream.y[index][None]
-        return whole, stored, memory.read(cue, kept[None], labels)[0].view_as(whole)
+        return (
+            whole,
+            stored,
+            memory.recall(stored.flatten(1), kept, self.stream.y[index]).view_as(whole),
+        )
 
     def ledger(self, run: int) -> dict[str, Any]:
         """Kept values, which channels they are, labels, logits, and the associative memory."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sharc.errors import UserError, unknown
-from sharc.memories.base import Memory, Shape
+from sharc.memories.base import AssociativeMemory, Shape
 from sharc.saliency import kept_count
 
 FLOAT_BYTES = 4
@@ -79,13 +79,13 @@ class Budget:
         """Examples per task when their kept values alone count."""
         return self.numbers // (kept_count(self.shape.channels, theta) * self.shape.positions)
 
-    def by_total_bytes(self, theta: float, memory: Memory) -> int:
+    def by_total_bytes(self, theta: float, memory: AssociativeMemory) -> int:
         """Examples per task when the whole holds no more bytes than m dense maps per task."""
         beside = LABEL_BYTES + FLOAT_BYTES * self.logits
         room = self.tasks * self.slots * (FLOAT_BYTES * self.dense + beside)
         fixed = FLOAT_BYTES * sum(memory.n_floats().values())
         kept = kept_count(self.shape.channels, theta)
-        values = kept * self.shape.positions + memory.trace.floats_per_item(self.shape)
+        values = kept * self.shape.positions + memory.floats_per_item(self.shape)
         each = FLOAT_BYTES * values + index_bytes(self.shape.channels, kept) + beside
         count = (room - fixed) // (self.tasks * each)
         if count < 1:

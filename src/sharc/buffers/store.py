@@ -11,8 +11,9 @@ from sharc.buffers.parts import Examples, Part, Seen
 from sharc.buffers.quality import Yardstick, report
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
-from sharc.memories.base import Cue, Memory, Recalled, Shape, Trace
+from sharc.memories.base import AssociativeMemory, Cue, Recalled, Shape
 from sharc.memories.cues import gathered, segments
+from sharc.options import NoOptions
 
 
 @dataclass(frozen=True)
@@ -33,31 +34,26 @@ class Store:
         stream: TaskStream,
         seed: int,
         theta: float,
-        memory: type[Memory],
-        memory_options: Mapping[str, Any],
+        memory: type[AssociativeMemory],
+        memory_options: NoOptions,
         sharc: Mapping[str, Any],
     ) -> None:
         self.stream, self.seed, self.sharc = stream, seed, sharc
         height, width = stream.map_size
         positions = 1 if sharc["space"] == "pooled" else height * width
         self.shape = Shape(positions, stream.n_features)
-        self.memory: Memory | None = None
+        self.memory: AssociativeMemory | None = None
         if theta > 0:
-            device, dtype, channels = stream.x.device, stream.x.dtype, stream.n_features
-            size = self.shape.size
-            self.memory = memory(1, size, memory_options, [seed], device, dtype, channels)
+            x = stream.x
+            self.memory = memory(self.shape, memory_options, seed, x.device, x.dtype)
         self._groups: list[Group] = []
         self._written = 0
 
     @property
-    def _memory(self) -> Memory:
+    def _memory(self) -> AssociativeMemory:
         if self.memory is None:
             raise ValueError("a run that drops nothing has no memory")
         return self.memory
-
-    @property
-    def _trace(self) -> Trace:
-        return self._memory.traces[0]
 
     def maps(self, index: Tensor) -> Tensor:
         """Maps [n, H·W, K] of training images, or their pooled vectors as maps of one position."""
@@ -86,11 +82,13 @@ class Store:
             groups = self._write(part, task)
             self._groups += groups
             if groups and self.sharc["recall"] == "at_store":
-                recalled = self._trace.recall([g.cue for g in groups], int(self.sharc["watch"]))
+                recalled = self._memory.recall_stored(
+                    [g.cue for g in groups], int(self.sharc["watch"])
+                )
                 found += zip(groups, recalled, strict=True)
         _fill(found, known, [slice(None)] * (task + 1))
         if self.sharc["forget"] == "task" and (task + 1) % int(self.sharc["forget_every"]) == 0:
-            self._memory.forget(self._trace.erases)
+            self._memory.forget()
         return _reports(found, task)
 
     def _parts(self, examples: Examples, seen: Seen) -> Iterator[Part]:
@@ -122,8 +120,8 @@ class Store:
         if len(part.written):
             maps = self.maps(part.written)
             if self.sharc["forget"] == "write":
-                self._memory.forget(self._trace.erases)
-            self._trace.write(maps.flatten(1), self.stream.y[part.written])
+                self._memory.forget()
+            self._memory.write(maps.flatten(1), self.stream.y[part.written])
             self._written += len(maps)
             maps = maps[part.place]
         else:
@@ -147,7 +145,7 @@ class Store:
         if self.memory is None:
             return []
         cues = [group.cue for group in self._groups]
-        recalled = self._trace.recall(cues, int(self.sharc["watch"]))
+        recalled = self._memory.recall_stored(cues, int(self.sharc["watch"]))
         found = list(zip(self._groups, recalled, strict=True))
         _fill(found, x, slices)
         if self.sharc["stored"] == "recalled":

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from sharc.config.model import Params
-from sharc.errors import unknown
+from sharc.options import complaint
 
 
 def explain(error: ValidationError, path: Path, suite: str, settings: Mapping[str, Any]) -> str:
@@ -15,26 +15,16 @@ def explain(error: ValidationError, path: Path, suite: str, settings: Mapping[st
     lines = []
     for item in error.errors():
         keys = [str(key) for key in item["loc"] if key != "[key]"]
-        lines.append(f"  {_place(keys, suite, settings)}: {_message(keys, dict(item))}")
+        lines.append(
+            f"  {_place(keys, suite, settings)}: {complaint(dict(item), _known_keys(keys[:-1]))}"
+        )
     unique = list(dict.fromkeys(lines))
-    return "\n".join([f"{path} is not valid:", *unique, f"Mend {path}, then run `sharc validate`."])
+    return "\n".join([f"{path} is not valid:", *unique, f"Fix {path}, then run `sharc validate`."])
 
 
 def _place(keys: list[str], suite: str, settings: Mapping[str, Any]) -> str:
     dotted = ".".join(keys)
     return f"suites.{suite}.set.{dotted}" if dotted in settings else dotted
-
-
-def _message(keys: list[str], item: dict[str, Any]) -> str:
-    if item["type"] == "extra_forbidden":
-        return unknown("key", keys[-1], _known_keys(keys[:-1]))
-    if item["type"] == "missing":
-        return "this key is missing"
-    message = str(item["msg"]).removeprefix("Value error, ")
-    if item["type"] == "literal_error":
-        expected = str(item["ctx"]["expected"]).replace(" or ", ", ").split(", ")
-        return unknown("value", item["input"], (name.strip("'") for name in expected))
-    return f"{message} (got {item['input']!r})"
 
 
 def _known_keys(keys: list[str]) -> list[str]:

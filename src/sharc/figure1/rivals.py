@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from sharc.figure1.corruptions import LEVELS, Query, corrupt
-from sharc.memories.inpainter import Inpainter
+from sharc.figure1.inpainter import Inpainter
+from sharc.memories.base import Shape
 from sharc.memories.modern_hopfield import ModernHopfield
 from sharc.randomness import derived_seed, generator
 
@@ -16,15 +17,13 @@ BATCH = 25
 
 def hopfield(stored: Tensor) -> tuple[Answer, int]:
     """A modern Hopfield memory that holds the images [N, 3, H, W]; each entry has its own mask."""
-    size = stored[0].numel()
-    memory = ModernHopfield(1, size, {"metric": "euclid", "beta": 100.0}, [0], stored.device)
-    memory.write(stored.flatten(1)[None])
-    trace = memory.traces[0]
+    memory = ModernHopfield(Shape(1, stored[0].numel()), device=stored.device)
+    memory.write(stored.flatten(1), torch.zeros(len(stored), dtype=torch.long))
 
     def answer(query: Query) -> Tensor:
         known = query.known.expand_as(query.image).flatten(1)
         labels = torch.zeros(len(known), dtype=torch.long, device=known.device)
-        return trace.complete(query.image.flatten(1), known, labels).view_as(query.image)
+        return memory.complete(query.image.flatten(1), known, labels).view_as(query.image)
 
     return answer, stored.numel()
 

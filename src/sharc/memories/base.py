@@ -1,19 +1,19 @@
-"""The contract of an associative memory: write, read with the kept entries fixed, forget.
+"""The contract of an associative memory: write maps, recall them from a part, forget.
 
-A memory serves a stack of runs, each with a trace of its own: what a run recalls is the same
-bits alone or stacked, because no arithmetic and no random draw is shared between runs.
+Each run has a memory of its own. No arithmetic and no random draw is shared between runs, so a
+run recalls the same bits alone or stacked with others.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 
-from sharc.errors import UserError, unknown
+from sharc.options import NoOptions
 
 
 class Shape(NamedTuple):
@@ -30,68 +30,59 @@ class Shape(NamedTuple):
 
 @dataclass(eq=False)
 class Cue:
-    """What is stored of n samples: their kept channels, the first `common` the same in all."""
+    """What is stored of n samples: their kept channels, the first `n_shared` the same in all."""
 
     index: Tensor  # [n, k] kept channels; K where a sample keeps fewer than k
     values: Tensor  # [n, k, H·W] their values; 0 where the index is K
-    common: int
+    n_shared: int
     labels: Tensor  # [n]
-    serial: Tensor  # [n] when each sample was written, counted from the run's first
-    channels: int
+    write_index: Tensor  # [n] when each sample was written, counted from the run's first
+    n_channels: int  # K
 
     @cached_property
     def kept(self) -> Tensor:
         """[n, K] bool."""
-        kept = torch.zeros(len(self.index), self.channels + 1, dtype=torch.bool)
+        kept = torch.zeros(len(self.index), self.n_channels + 1, dtype=torch.bool)
         return kept.to(self.index.device).scatter(1, self.index, True)[:, :-1]
 
     def dense(self) -> Tensor:
         """[n, H·W·K] with zeros in place of what is not stored."""
         n, k, positions = self.values.shape
-        maps = self.values.new_zeros(n, positions, self.channels + 1)
+        maps = self.values.new_zeros(n, positions, self.n_channels + 1)
         maps.scatter_(2, self.index[:, None, :].expand(n, positions, k), self.values.mT)
         return maps[:, :, :-1].reshape(n, -1)
 
     def shared(self) -> tuple[Tensor, Tensor]:
-        """The common channels [c] and their values [n, c·H·W], channel by channel."""
-        return self.index[0, : self.common], self.values[:, : self.common].flatten(1)
+        """The shared channels [c] and their values [n, c·H·W], channel by channel."""
+        return self.index[0, : self.n_shared], self.values[:, : self.n_shared].flatten(1)
 
 
 @dataclass
 class Recalled:
-    """The memory's answer to one cue, kept channels not yet put back."""
+    """The memory's answer to one cue, before the kept channels are put back."""
 
     pooled: Tensor  # [n, K], averaged over the positions
-    maps: Tensor  # [min(watch, n), H·W, K] of the first samples, to measure the error by
+    maps: Tensor  # [min(n_probe, n), H·W, K] of the first samples, to measure the error by
 
 
-class Trace(ABC):
-    """The memory of one run."""
+class AssociativeMemory(ABC):
+    """The memory of one run. A subclass writes, completes and counts what it holds."""
 
-    defaults: ClassVar[dict[str, Any]] = {}
+    Options: ClassVar[type[NoOptions]] = NoOptions  # what params.yaml can set, with its defaults
 
     def __init__(
         self,
         shape: Shape,
-        options: Mapping[str, Any],
-        seed: int,
-        device: torch.device,
-        dtype: torch.dtype,
+        options: NoOptions | None = None,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
     ) -> None:
-        for name in options:
-            if name not in self.known():
-                kind = f"option of memory {type(self).__name__}"
-                raise UserError(unknown(kind, name, self.known()))
-        self.shape, self.seed, self.device, self.dtype = shape, seed, device, dtype
-        self.options = self.known() | dict(options)
+        self.shape, self.seed, self.dtype = shape, seed, dtype
+        self.device = torch.device(device)
+        self.options = self.Options() if options is None else options
         self.reset()
 
-    @classmethod
-    def known(cls) -> dict[str, Any]:
-        """Every option with its default."""
-        return cls.defaults
-
-    @abstractmethod
     def reset(self) -> None:
         """Set up the state before the first write."""
 
@@ -103,14 +94,22 @@ class Trace(ABC):
     def complete(self, cue: Tensor, kept: Tensor, labels: Tensor) -> Tensor:
         """Guess whole maps [n, d] from cues [n, d], 0 where `kept` [n, K] is false."""
 
-    @property
-    def erases(self) -> float:
-        """The share to forget at each act of forgetting; 0 for a memory made without it."""
-        return 0.0
+    def recall(self, cue: Tensor, kept: Tensor, labels: Tensor) -> Tensor:
+        """Complete cues [n, d]; the entries of the channels in `kept` [n, K] are held fixed."""
+        fixed = kept.repeat(1, self.shape.positions)
+        guess = self.complete(torch.where(fixed, cue, 0), kept, labels).to(cue)
+        return torch.where(fixed, cue, guess)
 
-    @abstractmethod
-    def forget(self, beta: float) -> None:
-        """Move a share beta of the way back to the state before the first write."""
+    def recall_stored(self, cues: Sequence[Cue], n_probe: int) -> list[Recalled]:
+        """Complete stored cues; override it where the pooled answer has a shortcut."""
+        return [self._recall_one(cue, n_probe) for cue in cues]
+
+    def _recall_one(self, cue: Cue, n_probe: int) -> Recalled:
+        maps = self.complete(cue.dense(), cue.kept, cue.labels).view(-1, *self.shape)
+        return Recalled(maps.mean(dim=1), maps[:n_probe])
+
+    def forget(self) -> None:
+        """Move towards the state before the first write; a memory need not be able to."""
 
     @abstractmethod
     def n_floats(self) -> dict[str, int]:
@@ -121,17 +120,9 @@ class Trace(ABC):
         """Numbers by which the memory grows with each map written."""
         return 0
 
-    def empty(self, *size: int) -> Tensor:
-        """A tensor of zeros where the memory lives."""
+    def zeros(self, *size: int) -> Tensor:
+        """A tensor of zeros on the memory's device and in its dtype."""
         return torch.zeros(*size, device=self.device, dtype=self.dtype)
-
-    def recall(self, cues: Sequence[Cue], watch: int) -> list[Recalled]:
-        """Complete stored cues; a memory with a shorter way to the pooled answer overrides it."""
-        return [self._recall_one(cue, watch) for cue in cues]
-
-    def _recall_one(self, cue: Cue, watch: int) -> Recalled:
-        maps = self.complete(cue.dense(), cue.kept, cue.labels).view(-1, *self.shape)
-        return Recalled(maps.mean(dim=1), maps[:watch])
 
     def channel_major(self, x: Tensor) -> Tensor:
         """[n, d] laid out (H·W, K) -> [n, d] laid out (K, H·W)."""
@@ -140,60 +131,3 @@ class Trace(ABC):
     def position_major(self, x: Tensor) -> Tensor:
         """The inverse of `channel_major`."""
         return x.view(-1, self.shape.channels, self.shape.positions).mT.flatten(1)
-
-
-class Memory:
-    """A stack of traces, one per run."""
-
-    trace: ClassVar[type[Trace]]
-    pooled_storage: ClassVar[bool] = False  # a sample costs K numbers instead of H·W·K
-
-    def __init__(
-        self,
-        stack: int,
-        size: int,
-        options: Mapping[str, Any],
-        seeds: Sequence[int],
-        device: torch.device | str = "cpu",
-        dtype: torch.dtype = torch.float32,
-        channels: int | None = None,
-    ) -> None:
-        """`size` is d = H·W·K, `channels` is K (d when a map has one position)."""
-        if len(seeds) != stack:
-            raise ValueError(f"a stack of {stack} runs needs {stack} seeds, got {len(seeds)}")
-        channels = channels or size
-        shape = Shape(size // channels, channels)
-        self.traces = [
-            self.trace(shape, options, seed, torch.device(device), dtype) for seed in seeds
-        ]
-
-    def write(self, x: Tensor, labels: Tensor | None = None) -> None:
-        """Learn x [S, n, d] of the classes `labels` [S, n]."""
-        labels = _or_zeros(labels, x)
-        for trace, maps, label in zip(self.traces, x, labels, strict=True):
-            trace.write(maps, label)
-
-    def read(self, cue: Tensor, kept: Tensor, labels: Tensor | None = None) -> Tensor:
-        """Complete cue [S, n, d]; entries of the channels in `kept` [S, n, K] are held fixed."""
-        labels = _or_zeros(labels, cue)
-        fixed = kept.repeat(1, 1, cue.shape[-1] // kept.shape[-1])
-        known = torch.where(fixed, cue, 0)
-        parts = zip(self.traces, known, kept, labels, strict=True)
-        guess = torch.stack([t.complete(c, k, label).to(cue) for t, c, k, label in parts])
-        return torch.where(fixed, cue, guess)
-
-    def forget(self, beta: float) -> None:
-        """Erase a share beta of everything written so far."""
-        if not 0 <= beta <= 1:
-            raise UserError(f"beta {beta} is not a share to forget: use a number from 0 to 1.")
-        if beta:
-            for trace in self.traces:
-                trace.forget(beta)
-
-    def n_floats(self) -> dict[str, int]:
-        """Numbers held per run."""
-        return self.traces[0].n_floats()
-
-
-def _or_zeros(labels: Tensor | None, x: Tensor) -> Tensor:
-    return torch.zeros(x.shape[:2], dtype=torch.long, device=x.device) if labels is None else labels

@@ -19,13 +19,13 @@ def by_mask(shape: Shape, cue: Tensor, kept: Tensor, labels: Tensor) -> dict[Row
     return groups
 
 
-def gathered(maps: Tensor, kept: Tensor, labels: Tensor, serial: Tensor) -> Cue:
-    """The Cue of maps [n, H·W, K] under masks [n, K]: common channels first, then each its own."""
-    index, common = ordered_index(kept)
+def gathered(maps: Tensor, kept: Tensor, labels: Tensor, write_index: Tensor) -> Cue:
+    """The Cue of maps [n, H·W, K] under masks [n, K]: shared channels first, then each its own."""
+    index, n_shared = ordered_index(kept)
     padded = torch.cat([maps, maps.new_zeros(*maps.shape[:2], 1)], dim=2)
     where = index[:, None, :].expand(-1, maps.shape[1], -1)
     values = padded.gather(2, where).mT.contiguous()
-    return Cue(index, values, common, labels, serial, kept.shape[1])
+    return Cue(index, values, n_shared, labels, write_index, kept.shape[1])
 
 
 def ordered_index(kept: Tensor) -> tuple[Tensor, int]:

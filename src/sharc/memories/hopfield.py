@@ -5,25 +5,26 @@ with W goes through the stored states, W xi = sum_i x_i (x_i · xi).
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from sharc.memories.base import Cue, Memory, Recalled, Shape, Trace
+from sharc.memories.base import AssociativeMemory, Cue, Recalled, Shape
+from sharc.options import HopfieldOptions
 
 
-class HopfieldTrace(Trace):
+class Hopfield(AssociativeMemory):
     """Stored states ±1 and what is needed to turn maps into states and back."""
 
-    defaults: ClassVar[dict[str, Any]] = {"steps": 5}
+    Options = HopfieldOptions
+    options: HopfieldOptions
 
     def reset(self) -> None:
-        """No state stored."""
-        self._states = self.empty(0, self.shape.size)  # [N, d]
-        self._strength = self.empty(0)  # [N]
+        """Store no state."""
+        self._states = self.zeros(0, self.shape.size)  # [N, d]
+        self._strength = self.zeros(0)  # [N]
         self._median: Tensor | None = None  # [K], of the first write
-        self._sums = self.empty(2, 0, self.shape.channels)  # off / on, by class and channel
+        self._sums = self.zeros(2, 0, self.shape.channels)  # off / on, by class and channel
         self._counts = self._sums.clone()
 
     def write(self, x: Tensor, labels: Tensor) -> None:
@@ -33,14 +34,14 @@ class HopfieldTrace(Trace):
             self._median = maps.flatten(0, 1).median(dim=0).values
         on = maps > self._median
         self._states = torch.cat([self._states, _signs(on.flatten(1), self.dtype)])
-        self._strength = torch.cat([self._strength, self.empty(len(x)) + 1])
+        self._strength = torch.cat([self._strength, self.zeros(len(x)) + 1])
         self._make_room(int(labels.max()) + 1)
         for state, chosen in enumerate((~on, on)):
             self._sums[state].index_add_(0, labels, (maps * chosen).sum(dim=1))
             self._counts[state].index_add_(0, labels, chosen.sum(dim=1).to(self.dtype))
 
     def _make_room(self, classes: int) -> None:
-        room = self.empty(2, max(0, classes - self._sums.shape[1]), self.shape.channels)
+        room = self.zeros(2, max(0, classes - self._sums.shape[1]), self.shape.channels)
         self._sums = torch.cat([self._sums, room], dim=1)
         self._counts = torch.cat([self._counts, room], dim=1)
 
@@ -52,7 +53,7 @@ class HopfieldTrace(Trace):
         known = (cue.to(self.dtype).view(-1, *self.shape) > self._median).flatten(1)
         state = torch.where(fixed, _signs(known, self.dtype), 0)
         moving = torch.arange(len(state), device=state.device)
-        for _ in range(int(self.options["steps"])):
+        for _ in range(self.options.steps):
             new = self._update(state[moving], fixed[moving])
             flipped = (new != state[moving]).any(dim=1)
             state[moving] = new
@@ -67,12 +68,12 @@ class HopfieldTrace(Trace):
         field -= self._strength.sum() * state
         return torch.where(fixed, state, _signs(field > 0, self.dtype))
 
-    def recall(self, cues: Sequence[Cue], watch: int) -> list[Recalled]:
+    def recall_stored(self, cues: Sequence[Cue], n_probe: int) -> list[Recalled]:
         """All cues at once: a product with W reads every stored state."""
         dense, kept = torch.cat([c.dense() for c in cues]), torch.cat([c.kept for c in cues])
         found = self.complete(dense, kept, torch.cat([c.labels for c in cues]))
         parts = found.view(-1, *self.shape).split([len(cue.labels) for cue in cues])
-        return [Recalled(maps.mean(dim=1), maps[:watch]) for maps in parts]
+        return [Recalled(maps.mean(dim=1), maps[:n_probe]) for maps in parts]
 
     def _values(self, on: Tensor, labels: Tensor) -> Tensor:
         """Mean value of the class's entries in a channel, by state; [n, d] bool -> [n, d]."""
@@ -81,15 +82,15 @@ class HopfieldTrace(Trace):
         off, up = (part.repeat(1, self.shape.positions) for part in level)
         return torch.where(on, up, off)
 
-    def forget(self, beta: float) -> None:
+    def forget(self) -> None:
         """Weaken what is stored, so that later maps outweigh it."""
-        if beta == 1:
+        if self.options.forget_rate == 1:
             self.reset()
-        self._strength *= 1 - beta
+        self._strength *= 1 - self.options.forget_rate
 
     @classmethod
     def floats_per_item(cls, shape: Shape) -> int:
-        """What one map adds."""
+        """Count a state and its strength."""
         return shape.size + 1
 
     def n_floats(self) -> dict[str, int]:
@@ -101,9 +102,3 @@ class HopfieldTrace(Trace):
 
 def _signs(on: Tensor, dtype: torch.dtype) -> Tensor:
     return on.to(dtype).mul_(2).sub_(1)
-
-
-class Hopfield(Memory):
-    """Recalls an attractor."""
-
-    trace = HopfieldTrace

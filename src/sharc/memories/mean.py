@@ -3,16 +3,20 @@
 import torch
 from torch import Tensor
 
-from sharc.memories.base import Cue, Memory, Recalled, Trace
+from sharc.memories.base import AssociativeMemory, Cue, Recalled
+from sharc.options import MemoryOptions
 
 
-class MeanTrace(Trace):
-    """One mean per class and channel; forgetting shrinks it, and its weight, towards nothing."""
+class ClassMean(AssociativeMemory):
+    """One mean per class and channel."""
+
+    Options = MemoryOptions
+    options: MemoryOptions
 
     def reset(self) -> None:
-        """No class known."""
-        self._counts = self.empty(0)  # [C]
-        self._means = self.empty(0, self.shape.channels)
+        """Know no class."""
+        self._counts = self.zeros(0)  # [C]
+        self._means = self.zeros(0, self.shape.channels)
 
     def write(self, x: Tensor, labels: Tensor) -> None:
         """Move the mean of each class towards its new maps."""
@@ -25,8 +29,8 @@ class MeanTrace(Trace):
 
     def _make_room(self, classes: int) -> None:
         missing = max(0, classes - len(self._counts))
-        self._counts = torch.cat([self._counts, self.empty(missing)])
-        self._means = torch.cat([self._means, self.empty(missing, self.shape.channels)])
+        self._counts = torch.cat([self._counts, self.zeros(missing)])
+        self._means = torch.cat([self._means, self.zeros(missing, self.shape.channels)])
 
     def means(self, labels: Tensor) -> Tensor:
         """[n, K] for the classes `labels` [n]; zero for a class never written."""
@@ -34,24 +38,19 @@ class MeanTrace(Trace):
         return self._means[labels]
 
     def complete(self, cue: Tensor, kept: Tensor, labels: Tensor) -> Tensor:
-        """The same mean at every position."""
+        """Put the same mean at every position."""
         return self.means(labels).repeat(1, self.shape.positions)
 
-    def _recall_one(self, cue: Cue, watch: int) -> Recalled:
+    def _recall_one(self, cue: Cue, n_probe: int) -> Recalled:
         pooled = self.means(cue.labels)
-        return Recalled(pooled, pooled[:watch, None].expand(-1, *self.shape))
+        return Recalled(pooled, pooled[:n_probe, None].expand(-1, *self.shape))
 
-    def forget(self, beta: float) -> None:
+    def forget(self) -> None:
         """Shrink means and counts, so that later maps weigh more."""
-        self._counts *= 1 - beta
-        self._means *= 1 - beta
+        keep = 1 - self.options.forget_rate
+        self._counts *= keep
+        self._means *= keep
 
     def n_floats(self) -> dict[str, int]:
-        """A mean per class and channel and a count per class."""
+        """Count a mean per class and channel and a count per class."""
         return {"weights": self._means.numel() + self._counts.numel(), "prior": 0}
-
-
-class ClassMean(Memory):
-    """Recalls the average map of the class."""
-
-    trace = MeanTrace

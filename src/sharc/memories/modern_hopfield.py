@@ -4,32 +4,27 @@ Its state is all written maps, dense: a replay buffer without compression, and c
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
-from sharc.errors import UserError, unknown
-from sharc.memories.base import Cue, Memory, Recalled, Shape, Trace
+from sharc.memories.base import AssociativeMemory, Cue, Recalled, Shape
 from sharc.memories.cues import by_mask
+from sharc.options import ModernHopfieldOptions
 
-METRICS = ("dot", "euclid", "cosine")
 
-
-class ModernHopfieldTrace(Trace):
+class ModernHopfield(AssociativeMemory):
     """Blocks of maps, one per write, channel by channel: a cue's channels are whole rows."""
 
-    defaults: ClassVar[dict[str, Any]] = {"metric": "euclid", "beta": 100.0}
+    Options = ModernHopfieldOptions
+    options: ModernHopfieldOptions
 
     def reset(self) -> None:
-        """No map stored."""
-        metric = str(self.options["metric"])
-        if metric not in METRICS:
-            raise UserError(unknown("metric of memory modern_hopfield", metric, METRICS))
+        """Store no map."""
         self._blocks: list[Tensor] = []  # each [K, H·W, n]
-        self._pooled = self.empty(0, self.shape.channels)  # [N, K]
-        self._energy = self.empty(0, self.shape.channels)  # [N, K] squared norm of a channel
+        self._pooled = self.zeros(0, self.shape.channels)  # [N, K]
+        self._energy = self.zeros(0, self.shape.channels)  # [N, K] squared norm of a channel
         # Products of cues with maps, kept while a cue lives so that each is formed once: a
         # convenience of speed, not of the method, hence in no ledger.
         self._products: WeakKeyDictionary[Cue, Tensor] = WeakKeyDictionary()
@@ -42,7 +37,7 @@ class ModernHopfieldTrace(Trace):
         self._energy = torch.cat([self._energy, maps.square().sum(dim=1)])
 
     def complete(self, cue: Tensor, kept: Tensor, labels: Tensor) -> Tensor:
-        """Average the stored maps, weighted by their likeness to the cue where it is known."""
+        """Average the stored maps, weighted by their similarity to the cue where it is known."""
         if not self._blocks:
             return cue
         out = torch.empty_like(cue, dtype=self.dtype)
@@ -50,27 +45,27 @@ class ModernHopfieldTrace(Trace):
             out[list(rows)] = self._average(self._attention(part)).flatten(1)
         return out
 
-    def recall(self, cues: Sequence[Cue], watch: int) -> list[Recalled]:
+    def recall_stored(self, cues: Sequence[Cue], n_probe: int) -> list[Recalled]:
         """Pooling commutes with averaging: the pooled answer is the average of pooled maps."""
         if not self._blocks:
-            return super().recall(cues, watch)
+            return super().recall_stored(cues, n_probe)
         found = [self._attention(cue) for cue in cues]
-        watched = [weights[:watch] for weights in found]
-        parts = self._average(torch.cat(watched)).split([len(w) for w in watched])
+        probed = [weights[:n_probe] for weights in found]
+        parts = self._average(torch.cat(probed)).split([len(w) for w in probed])
         return [Recalled(w @ self._pooled, part) for w, part in zip(found, parts, strict=True)]
 
     def _attention(self, cue: Cue) -> Tensor:
-        """softmax(beta · standardised likeness) [n, N]; the likeness sees common channels."""
+        """softmax(beta · standardised similarity) [n, N]; the similarity sees shared channels."""
         kept, values = cue.shared()
         product = self._product(cue, kept, values.to(self.dtype))
         energy = self._energy @ self._energy.new_zeros(self.shape.channels).index_fill(0, kept, 1)
-        if self.options["metric"] == "euclid":
+        if self.options.metric == "euclid":
             product = 2 * product - energy
-        elif self.options["metric"] == "cosine":
+        elif self.options.metric == "cosine":
             product = product / energy.clamp_min(1e-12).sqrt()
         spread = product.std(dim=1, keepdim=True, correction=0).clamp_min(1e-12)
         score = (product - product.mean(dim=1, keepdim=True)) / spread
-        return torch.softmax(float(self.options["beta"]) * score, dim=1)
+        return torch.softmax(self.options.beta * score, dim=1)
 
     def _product(self, cue: Cue, kept: Tensor, values: Tensor) -> Tensor:
         """Inner products [n, N] of the cue with every stored map over the kept channels."""
@@ -85,17 +80,19 @@ class ModernHopfieldTrace(Trace):
 
     def _average(self, weights: Tensor) -> Tensor:
         """Stored maps weighted by [n, N] -> [n, H·W, K]."""
-        total = self.empty(self.shape.size, len(weights))
+        total = self.zeros(self.shape.size, len(weights))
         at = 0
         for block in self._blocks:
             total.addmm_(block.flatten(0, 1), weights[:, at : at + block.shape[2]].T)
             at += block.shape[2]
         return self.position_major(total.T.contiguous()).view(-1, *self.shape)
 
-    def forget(self, beta: float) -> None:
-        """Drop the oldest share beta of the maps."""
-        keep = len(self._pooled) - round(beta * len(self._pooled))
-        stored = torch.cat([self.empty(*_first(self.shape)), *self._blocks], dim=2)
+    def forget(self) -> None:
+        """Drop the oldest maps."""
+        if not self.options.forget_rate:
+            return
+        keep = len(self._pooled) - round(self.options.forget_rate * len(self._pooled))
+        stored = torch.cat([self.zeros(*_first(self.shape)), *self._blocks], dim=2)
         self._blocks = [stored[:, :, stored.shape[2] - keep :].contiguous()] if keep else []
         self._pooled, self._energy = (
             part[len(part) - keep :] for part in (self._pooled, self._energy)
@@ -104,7 +101,7 @@ class ModernHopfieldTrace(Trace):
 
     @classmethod
     def floats_per_item(cls, shape: Shape) -> int:
-        """What one map adds."""
+        """Count a map, and per channel its mean and squared norm."""
         return shape.size + 2 * shape.channels
 
     def n_floats(self) -> dict[str, int]:
@@ -115,9 +112,3 @@ class ModernHopfieldTrace(Trace):
 
 def _first(shape: Shape) -> tuple[int, int, int]:
     return shape.channels, shape.positions, 0
-
-
-class ModernHopfield(Memory):
-    """Recalls by attention."""
-
-    trace = ModernHopfieldTrace

@@ -6,17 +6,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from sharc.memories.latents import Beliefs
+from sharc.memories.predictive_coding.inference import Posterior
 from sharc.randomness import generator
 
 TILE = 1024  # entries of a map taken through a whole step at once: their weights stay in the cache
 
 
 class Network(NamedTuple):
-    """Weights R [d, h] (d laid out as K, H·W), beliefs, and how Adam is run."""
+    """Weights R [d, h] (d laid out as K, H·W), posterior, and how Adam is run."""
 
     weights: Tensor
-    beliefs: Beliefs
+    posterior: Posterior
     steps: int
     rate: float
 
@@ -45,7 +45,7 @@ def joint_read(network: Network, cue: Tensor, kept: Tensor, seed: int) -> Tensor
     F = d/2 log v + |x - z R|²/(2v) + |h - mu|²/(2 width), v = s² + z U zᵀ; throughout
     the kept entries stay as the cue has them.
     """
-    weights, beliefs = network.weights, network.beliefs.to(cue.dtype)
+    weights, posterior = network.weights, network.posterior.to(cue.dtype)
     free = (~kept).to(cue).repeat_interleave(cue.shape[1] // kept.shape[1], dim=1)
     hidden = weights.shape[1]
     start = torch.randn(len(cue), hidden, generator=generator(seed, "memory", "read"))
@@ -59,10 +59,10 @@ def joint_read(network: Network, cue: Tensor, kept: Tensor, seed: int) -> Tensor
     adam = torch.optim.Adam([h, *(tile.x for tile in tiles)], network.rate, fused=True)
     for _ in range(network.steps):
         z = h.clamp_min(0)
-        zu = z @ beliefs.u
-        v = (zu * z).sum(dim=1, keepdim=True).clamp_min(0) + beliefs.noise
+        zu = z @ posterior.u
+        v = (zu * z).sum(dim=1, keepdim=True).clamp_min(0) + posterior.noise
         squares, back = (sum(found) for found in zip(*(t.look(z, v) for t in tiles), strict=True))
-        slope = ((beliefs.size - squares / v) * zu - back) / v
-        h.grad = torch.where(h > 0, slope, 0) + (h - beliefs.mu) / beliefs.width
+        slope = ((posterior.size - squares / v) * zu - back) / v
+        h.grad = torch.where(h > 0, slope, 0) + (h - posterior.mu) / posterior.width
         adam.step()
     return torch.cat([tile.x for tile in tiles], dim=1)

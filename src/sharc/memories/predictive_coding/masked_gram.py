@@ -58,29 +58,29 @@ def masked_products(weights: Tensor, parts: Sequence[tuple[Tensor, Tensor]]) -> 
     """
     found: dict[int, Tensor] = {}
     thin: list[int] = []
-    for place, (kept, values) in enumerate(parts):
+    for i, (kept, values) in enumerate(parts):
         if len(values) * (len(weights) - len(kept)) < SPARE * len(kept):
-            thin.append(place)
+            thin.append(i)
         else:
-            found[place] = values.to(weights) @ weights[kept].flatten(0, 1)
+            found[i] = values.to(weights) @ weights[kept].flatten(0, 1)
     for block in _blocks(thin, [len(values) for _, values in parts]):
-        counts = [len(parts[place][1]) for place in block]
+        counts = [len(parts[i][1]) for i in block]
         maps = weights.new_zeros(sum(counts), *weights.shape[:2])
-        for place, rows in zip(block, maps.split(counts), strict=True):
-            kept, values = parts[place]
+        for i, rows in zip(block, maps.split(counts), strict=True):
+            kept, values = parts[i]
             rows[:, kept] = values.to(weights).view(len(values), len(kept), -1)
         products = maps.flatten(1) @ weights.flatten(0, 1)
         found |= zip(block, products.split(counts), strict=True)
-    return [found[place] for place in range(len(parts))]
+    return [found[i] for i in range(len(parts))]
 
 
-def _blocks(places: Sequence[int], counts: Sequence[int]) -> Iterator[list[int]]:
-    """Consecutive places that together have no more than MAPS samples, or one place."""
+def _blocks(indices: Sequence[int], counts: Sequence[int]) -> Iterator[list[int]]:
+    """Consecutive indices that together have no more than MAPS samples, or one index."""
     block: list[int] = []
-    for place in places:
-        if block and sum(counts[p] for p in [*block, place]) > MAPS:
+    for i in indices:
+        if block and sum(counts[j] for j in [*block, i]) > MAPS:
             yield block
             block = []
-        block.append(place)
+        block.append(i)
     if block:
         yield block

@@ -1,0 +1,25 @@
+"""Control: no memory. What was dropped stays zero, as if maps were replayed masked."""
+
+from torch import Tensor
+
+from sharc.memories.base import AssociativeMemory, Cue, Recalled
+
+
+class Zeros(AssociativeMemory):
+    """Learns nothing and recalls zeros."""
+
+    def write(self, x: Tensor, labels: Tensor) -> None:
+        """Ignore the maps."""
+
+    def complete(self, cue: Tensor, kept: Tensor, labels: Tensor) -> Tensor:
+        """Return the cue as it is."""
+        return cue
+
+    def _recall_one(self, cue: Cue, n_probe: int) -> Recalled:
+        n = len(cue.index)
+        pooled = self.zeros(n, self.shape.channels)
+        return Recalled(pooled, self.zeros(min(n_probe, n), *self.shape))
+
+    def n_floats(self) -> dict[str, int]:
+        """Count nothing: nothing is held."""
+        return {"weights": 0, "prior": 0}
