@@ -32,6 +32,22 @@ Suite = Annotated[
 
 
 @app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="A new folder, or `.` for this one.")],
+) -> None:
+    """Write a ready project: Snakefile, params.yaml, dvc.yaml, profiles and the paper's numbers."""
+    from sharc.cli.project import init_project
+
+    init_project(folder)
+    print(
+        f"{folder}/ is ready. Next:\n"
+        f"  cd {folder}\n"
+        "  snakemake --cores 2 all      the demo suite, to outputs/report.html\n"
+        "To version results with Git and DVC, run `git init` there first."
+    )
+
+
+@app.command()
 def validate(suite: Suite = None) -> None:
     """Check params.yaml and say what the chosen suite would build."""
     from sharc.config import load_params

@@ -1,0 +1,73 @@
+"""`sharc init` writes a whole project or nothing."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sharc.cli import project
+from sharc.cli.project import init_project
+from sharc.config import load_params
+from sharc.errors import UserError
+
+ROOT = Path(__file__).parents[1]
+
+
+def files(folder: Path) -> set[Path]:
+    return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_new_project_holds_the_files_of_a_clone_that_are_not_code(tmp_path: Path):
+    folder = tmp_path / "new" / "project"
+    names = init_project(folder)
+    assert files(folder) == set(names)
+    assert {Path("Snakefile"), Path("dvc.yaml"), Path("data/paper/results.csv")} <= set(names)
+    assert all((folder / name).read_bytes() == (ROOT / name).read_bytes() for name in names)
+    assert load_params(folder / "params.yaml") == load_params(ROOT / "params.yaml")
+
+
+def test_every_file_that_the_snakefile_names_comes_along(tmp_path: Path):
+    init_project(tmp_path)
+    for caption in (ROOT / "docs/captions").iterdir():
+        assert caption.name in (ROOT / "Snakefile").read_text()
+        assert (tmp_path / "docs/captions" / caption.name).is_file()
+
+
+def test_a_folder_with_other_files_is_welcome(tmp_path: Path):
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / "notes.txt").write_text("mine")
+    init_project(tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert not list(tmp_path.glob(".sharc-init-*"))
+
+
+def test_nothing_is_overwritten(tmp_path: Path):
+    (tmp_path / "params.yaml").write_text("mine")
+    with pytest.raises(UserError, match=r"already holds params\.yaml: nothing was written"):
+        init_project(tmp_path)
+    assert files(tmp_path) == {Path("params.yaml")}
+    with pytest.raises(UserError, match=r"params\.yaml is a file\. Name a folder"):
+        init_project(tmp_path / "params.yaml")
+
+
+def test_a_copy_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch):
+    copied: list[Path] = []
+
+    def copy(source: Path, target: Path) -> None:
+        if len(copied) == 3:
+            raise OSError(28, "No space left on device")
+        copied.append(target)
+        target.write_bytes(source.read_bytes())
+
+    monkeypatch.setattr(shutil, "copyfile", copy)
+    with pytest.raises(UserError, match="the disk is full"):
+        init_project(tmp_path / "project")
+    assert files(tmp_path) == set()
+
+
+def test_a_wheels_own_copy_comes_first(tmp_path: Path, monkeypatch):
+    shipped = tmp_path / "shipped"
+    (shipped / "profiles").mkdir(parents=True)
+    (shipped / "profiles" / "one.yaml").write_text("a: 1")
+    monkeypatch.setattr(project, "SHIPPED", shipped)
+    assert init_project(tmp_path / "project") == [Path("profiles/one.yaml")]
