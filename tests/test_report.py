@@ -3,16 +3,17 @@
 import json
 import re
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 import pytest
 
 import fake_results
 from sharc.artifacts.files import read_json, write_json
-from sharc.report import page
+from sharc.report import answer, page
 from sharc.results.folder import Results
 from sharc.stages import report
 
-VOID = {"meta", "link", "br", "img"}
+VOID = {"meta", "link", "br", "img", "input", "source"}
 
 
 class Reader(HTMLParser):
@@ -31,7 +32,7 @@ class Reader(HTMLParser):
         self.addresses += [found[name] for name in ("src", "href") if name in found]
         if "data-cell" in found:
             self.cells.append(found["data-cell"])
-        if tag == "img":
+        if tag == "img" and "src" in found:  # the dialog's has neither before it opens
             assert found["alt"]
 
     def handle_endtag(self, tag):
@@ -116,7 +117,7 @@ def test_claims_tables_figures_and_deviations_are_all_there(text, read):
     claims = read_json(fake_results.whole().root / "claims.json")["claims"]
     assert {f"claim-{claim['id']}" for claim in claims} <= set(read.ids)
     assert {"table-task_il_main", "table-class_il_main", "figure-theta"} <= set(read.ids)
-    assert text.count("data:image/png;base64,") == 8
+    assert text.count("data:image/svg+xml;base64,") == 9  # one of them for narrow screens
     for row in page.deviations():
         assert set(row) == {"topic", "paper", "here"}
     assert "not part of this suite" in text
@@ -147,4 +148,73 @@ def test_a_missing_run_is_announced(tmp_path):
         layout=made.layout, suite={}, provenance={},
     )  # fmt: skip
     assert "2 of 260 planned runs are missing" in (tmp_path / "r.html").read_text()
-    assert "planned runs ended well" in (root / "report.html").read_text()
+    assert "All 260 runs completed." in (root / "report.html").read_text()
+
+
+def first_screen(text):
+    return text.split("<header>")[1].split("</header>")[0]
+
+
+def test_the_first_screen_says_what_was_run_the_answer_and_shows_the_gains(text):
+    first = first_screen(text)
+    assert "6 replay methods with and without SHARC on S-Digits, buffers of 50 and 200" in first
+    said = re.findall(r"<p>(.*?)</p>", first.split('id="answer"')[1])
+    assert [sentence.split(",")[0] for sentence in said] == [
+        "In Task-IL", "In Class-IL", said[2].split(",")[0],
+    ]  # fmt: skip
+    assert said[2].startswith("Of the paper&#39;s ")
+    assert 'id="figure-gains"' in first
+    assert text.count('id="figure-gains"') == 1
+
+
+def test_the_answer_counts_what_the_comparison_says():
+    made = fake_results.whole()
+    compared = page.read_comparison(made.root / "tables")
+    claims = {"claims": [{"verdict": "reproduced"}, {"verdict": "undecided"},
+                         {"verdict": "not tested by this suite"}]}  # fmt: skip
+    task_il, _, last = answer.sentences(Results(made.results), compared, claims)
+    here = compared[(compared["scenario"] == "task_il") & compared["gain"].notna()]
+    counts = here["verdict"].value_counts()
+    expected = f"{counts['improves']} improve, {counts.get('worsens', 0)} worsen"
+    assert f"of {len(here)} comparisons of a method with and without SHARC, {expected}" in task_il
+    assert f"is +{here['gain'].mean():.2f} points (95 % interval" in task_il
+    assert last == (
+        "Of the paper's 2 sentences that this suite tests, 1 are reproduced, 0 are not and 1 are "
+        "undecided."
+    )
+
+
+def test_an_answer_from_elsewhere_takes_the_place_of_the_suites_own(tmp_path):
+    given = ["It depends <on> the choices."]
+    fake_results.write_report(fake_results.whole(), tmp_path / "r.html", answer=given)
+    first = first_screen((tmp_path / "r.html").read_text())
+    assert "It depends &lt;on&gt; the choices." in first
+    assert "comparisons of a method" not in first
+
+
+def test_a_column_without_an_entry_is_not_shown_and_the_section_has_another_name(text):
+    section = text.split('<section id="comparison">')[1].split("</section>")[0]
+    assert "<h2>Gains in detail</h2>" in section
+    heads = re.findall(r'<button type="button">([^<]+)</button></th>', section)
+    assert heads == [
+        "Scenario", "Data set", "Buffer", "Method", "Ours", "Ours ⁺", "Our gain [95 %]",
+        "Our verdict",
+    ]  # fmt: skip
+    assert ">Compared with the paper<" not in text
+
+
+def test_claims_that_were_not_tested_are_folded_away(text):
+    tested, untested = text.split('<details id="untested">')
+    assert 'data-verdict="not tested by this suite"' not in tested
+    folded = untested.split("</section>")[0]
+    rows = re.findall(r'<tr role="row" data-verdict="([^"]+)"', folded)
+    assert set(rows) == {"not tested by this suite"}
+    assert f"<summary>{len(rows)} not tested by this suite</summary>" in folded
+
+
+def test_every_figure_carries_its_numbers(text):
+    for name in ("gains", "theta", "curves_digits_task_il"):
+        figure = text.split(f'<figure id="figure-{name}"')[1].split("</figure>")[0]
+        (data,) = re.findall(r'href="data:text/csv;charset=utf-8,([^"]+)"', figure)
+        written = (fake_results.whole().root / "figures" / f"{name}.csv").read_text()
+        assert unquote(data) == written

@@ -106,14 +106,87 @@ def test_claims_can_be_narrowed_to_one_verdict(browser: Any) -> None:
     assert all(row.is_displayed() for row in rows)
 
 
+def test_rows_are_filtered_by_all_words(browser: Any) -> None:
+    box = all_of(browser, "input[data-rows=table-task_il_main]")[0]
+    box.send_keys("er⁺ 200")
+    shown = [row.text for row in all_of(browser, "#table-task_il_main tbody tr") if row.text]
+    assert len(shown) == 3  # ER, MER and CLS-ER
+    assert all("200" in row and "ER⁺" in row for row in shown)
+    box.clear()
+    box.send_keys(" ")
+    assert all(row.is_displayed() for row in all_of(browser, "#table-task_il_main tbody tr"))
+
+
 def test_figures_are_decoded(browser: Any) -> None:
     browser.execute_async_script(
-        "const done = arguments[0]; Promise.all([...document.images].map(i => {"
-        "i.loading = 'eager'; return i.decode(); })).then(() => done(true), done)"
+        "const done = arguments[0]; Promise.all([...document.images].filter(i => i.src)"
+        ".map(i => i.decode())).then(() => done(true), done)"
     )
     assert browser.execute_script(
-        "return [...document.images].every(i => i.naturalWidth > 400) && document.images.length"
+        "return [...document.querySelectorAll('figure img')].every(i => i.naturalWidth > 250)"
     )
+
+
+def test_a_figure_opens_large_from_the_keyboard_and_leads_to_the_next(browser: Any) -> None:
+    opener = all_of(browser, "#figure-theta .zoom")[0]
+    browser.execute_script("arguments[0].focus()", opener)
+    press(browser, "ENTER")
+    large = browser.find_element("css selector", "#large")
+    assert large.get_attribute("open") is not None
+    assert "Sensitivity" in large.find_element("css selector", "h2").text
+    wide = large.find_element("css selector", "img").size["width"]
+    assert wide > 0.5 * browser.execute_script("return innerWidth")
+    saved = all_of(browser, "#large a[data-save=csv]")[0]
+    assert saved.get_attribute("href").startswith("data:text/csv")
+    assert saved.get_attribute("download") == "theta.csv"
+    press(browser, "ARROW_RIGHT")
+    assert "Sensitivity" not in large.find_element("css selector", "h2").text
+    press(browser, "ESCAPE")
+    assert large.get_attribute("open") is None
+    assert browser.switch_to.active_element == opener
+
+
+def press(browser: Any, key: str) -> None:
+    from selenium.webdriver import ActionChains, Keys
+
+    ActionChains(browser).send_keys(getattr(Keys, key)).perform()
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_nothing_scrolls_sideways_with_all_of_it_unfolded(browser: Any, width: int) -> None:
+    view = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", view)
+    try:
+        browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+        script = "const page = document.documentElement; return page.scrollWidth - page.clientWidth"
+        assert browser.execute_script(script) == 0
+        browser.execute_script("document.querySelector('[data-cell]').click()")
+        box = browser.find_element("css selector", "#drawer").rect
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        browser.execute_script("document.querySelector('#drawer').close()")
+        lead = all_of(browser, "#figure-gains img")[0]
+        name = browser.execute_script("return arguments[0].currentSrc", lead)
+        narrow = all_of(browser, "#figure-gains source")[0].get_attribute("srcset")
+        assert (name == narrow) == (width == 360)
+    finally:
+        browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = false)")
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_dark_and_light_differ_and_print_is_light(browser: Any) -> None:
+    def page_colour(scheme: str, media: str = "") -> str:
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        browser.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"media": media, "features": features}
+        )
+        script = "return getComputedStyle(document.documentElement).getPropertyValue('--page')"
+        return str(browser.execute_script(script)).strip()
+
+    light, dark, printed = (page_colour(*how) for how in (("light",), ("dark",), ("dark", "print")))
+    page_colour("light")
+    assert light == printed == "#fbfbfa"
+    assert dark == "#16181b"
 
 
 def test_no_console_error_and_no_request_leaves_the_page(browser: Any) -> None:

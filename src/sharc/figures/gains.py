@@ -27,7 +27,7 @@ _PAPER = "#D9D9D9"
 _TICK: Any = {"marker": "|", "markersize": 6, "markeredgewidth": 1.4, "color": "#555555"}
 _LINE = 0.125  # inches per interval
 _SPREAD = 0.74  # of a method's height, for its intervals
-_WIDTH = 7.8  # inches in all
+_WIDTH, _LOWEST = 7.8, 3.0  # inches of a wide sheet and of its panels
 
 
 def draw(results: Results, layout: Layout, paper: Paper) -> Iterator[Drawing | Omitted]:
@@ -59,7 +59,8 @@ def _sheet(frame: pd.DataFrame, *, narrow: bool) -> Figure:
     """All panels; gains of one scenario share their axis."""
     methods, buffers = list(dict.fromkeys(frame["method"])), list(dict.fromkeys(frame["buffer"]))
     places, columns = _places(list(dict.fromkeys(frame["dataset"])), narrow=narrow)
-    size = (3.6 if narrow else _WIDTH / columns, 0.6 + len(methods) * (0.12 + _LINE * len(buffers)))
+    height = 0.6 + len(methods) * (0.12 + _LINE * len(buffers))
+    size = (3.6 if narrow else _WIDTH / columns, max(_LOWEST, height))
     figure, axes = panels(-(-len(places) // columns), columns, size)
     drawn = dict(zip(places, axes.flat, strict=False))
     for index, ((dataset, scenario), place) in enumerate(drawn.items()):

@@ -6,9 +6,16 @@ from sharc.tables.long_table import Listing
 
 
 def shown(found: Listing) -> dict[str, Any]:
-    """A listing's text, each number with the cell whose provenance it opens."""
+    """A listing's text, each number with the cell whose provenance it opens.
+
+    A column without a single entry is left out: nothing empty is shown.
+    """
     numbers = [side == "r" for side in found.align]
-    columns = list(zip(found.text.columns, numbers, strict=True))
+    columns = [
+        (head, number)
+        for head, number in zip(found.text.columns, numbers, strict=True)
+        if (found.text[head] != "-").any()
+    ]
     texts, lines = found.text.to_dict("records"), found.frame.to_dict("records")
     rows = [
         [_entry(found, head, number, text[head], line) for head, number in columns]

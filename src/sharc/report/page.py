@@ -1,6 +1,5 @@
 """What the report shows, as plain values for its template."""
 
-import base64
 import json
 import math
 from importlib import resources
@@ -10,7 +9,6 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from sharc.artifacts.files import read_json
 from sharc.results import labels
 from sharc.results.folder import Results
 from sharc.results.layout import GROUPS, SCENARIOS, Layout
@@ -32,6 +30,11 @@ def read_comparison(tables: Path) -> pd.DataFrame:
     words = ["verdict", "paper_direction", "agreement", "cell", "plus_cell"]
     frame = pd.read_csv(tables / "comparison.csv", keep_default_na=False, na_values=[""])
     return frame.astype(dict.fromkeys(words, object)).fillna(dict.fromkeys(words, ""))
+
+
+def has_paper(comparison: pd.DataFrame) -> bool:
+    """Whether the paper has a number for any cell of this suite."""
+    return bool(comparison[["paper_acc", "paper_plus_acc"]].notna().to_numpy().any())
 
 
 def printed(comparison: pd.DataFrame) -> dict[tuple[str, str], dict[str, float]]:
@@ -95,16 +98,6 @@ def _value(cell: Cell, metric: str, paper: dict[str, float] | None) -> Json:
         "arrow": ARROWS.get(verdict, ""),
         "paper": f"{number:.2f}".replace("-", labels.MINUS) if shown else "",
     }
-
-
-def figures(folder: Path) -> Json:
-    """The figures as data addresses, with captions; the omitted ones with their reason."""
-    index: Json = read_json(folder / "index.json")
-    for figure in index["figures"]:
-        name = next(name for name in figure["files"] if name.endswith(".png"))
-        data = base64.b64encode((folder / name).read_bytes()).decode()
-        figure["source"] = f"data:image/png;base64,{data}"
-    return index
 
 
 def provenance(results: Results, common: Json) -> str:

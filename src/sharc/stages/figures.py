@@ -38,5 +38,6 @@ def build(
                 omitted.append(entry | {"reason": drawing.reason})
             else:
                 files = save(drawing, out)
-                figures.append(entry | {"caption": drawing.caption, "files": files})
+                entry |= {"caption": drawing.caption, "photographs": drawing.photographs}
+                figures.append(entry | {"files": files})
     write_json(out / "index.json", {"figures": figures, "omitted": omitted})

@@ -4,30 +4,33 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from sharc.artifacts.files import read_json, write_text
-from sharc.report import listed, page
+from sharc.report import answer as words
+from sharc.report import listed, page, pictures
 from sharc.results.folder import Results
 from sharc.results.layout import Layout
-from sharc.results.verdicts import VERDICTS
+from sharc.results.verdicts import NOT_TESTED, VERDICTS
 from sharc.tables import comparison_text
 from sharc.tables.extra import listings
 
 SECTIONS = {
-    "run": "What was run",
-    "claims": "Claims",
     "tables": "Tables",
-    "comparison": "Beside the paper",
-    "ledger": "What is held",
+    "comparison": "Compared with the paper",
+    "figures": "Figures",
+    "claims": "The paper's claims",
+    "ledger": "Memory held",
     "clser_heads": "CLS-ER's heads",
     "ladder": "Where the paper's numbers come from",
-    "figures": "Figures",
-    "cost": "Cost",
+    "run": "How it was run",
     "deviations": "Deviations",
     "provenance-all": "Provenance",
 }
+GAINS = "Gains in detail"  # the comparison of a suite whose data sets the paper does not use
+SCRIPTS = ("tables.js", "drawer.js", "figures.js")
+STYLES = ("style.css", "tables.css", "figures.css", "print.css")
 
 
 def build(  # noqa: PLR0913 - the report reads every artifact made for people
@@ -43,30 +46,37 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     costs: list[dict[str, Any]] | None = None,
     ladder: Path | None = None,
     deviations: Sequence[dict[str, str]] = (),
+    answer: Sequence[str] = (),
 ) -> None:
     """Write one HTML file: no request leaves it, and every cell leads to its runs.
 
-    `suite` is shown under "what was run" (name, backbones, image size, seeds, any key: text);
-    `provenance` holds commit, versions, `data`: {dataset: {any key: text}} and `training`:
-    {unit: commit}; `deviations` are this suite's own, shown before those of every suite;
-    `costs` are rows (stage, units, seconds, cpu_hours, peak_mb); None leaves the section out, so
-    that the file's bytes depend on content alone. `ladder` is the folder of stage ladder; None
-    leaves its section out.
+    `suite` says what was run (name, backbones, image size, seeds, any key: text); `provenance`
+    holds commit, versions, `data`: {dataset: {any key: text}} and `training`: {unit: commit};
+    `deviations` are this suite's own, shown before those of every suite; `costs` are rows (stage,
+    units, seconds, cpu_hours, peak_mb); None leaves the table out, so that the file's bytes depend
+    on content alone. `ladder` is the folder of stage ladder; None leaves its section out. `answer`
+    are the sentences of the first screen; without them they are made from gains and claims.
     """
     found, shape = Results(results), Layout.of(layout)
     claims = read_json(claims_json)
     compared = page.read_comparison(tables)
+    drawn = pictures.figures(figures)
     extra: dict[str, Any] = {"ledger": None, "clser_heads": None}
     extra |= {one.name: listed.shown(one) for one in listings(found, shape)}
+    extra["ladder"] = None if ladder is None else pictures.figures(ladder)
     content = {
         "suite": {"suite": "", **suite},
+        "ran": words.ran(found, shape, suite.get("backbone", "")),
+        "answer": list(answer) or words.sentences(found, compared, claims),
+        "lead": pictures.lead(drawn),
         "claims": claims,
         "counts": {verdict: claims["counts"][verdict] for verdict in VERDICTS},
+        "not_tested": NOT_TESTED,
         "tables": page.tables(found, shape, compared),
+        "printed": page.has_paper(compared),
         "comparison": listed.shown(comparison_text.listing(compared)),
         **extra,
-        "figures": page.figures(figures),
-        "ladder": None if ladder is None else page.figures(ladder),
+        "figures": drawn,
         "costs": costs,
         "total": _total(costs or []),
         "deviations": [*deviations, *page.deviations()],
@@ -74,21 +84,24 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
         "provenance": Markup(page.provenance(found, provenance)),
         **_missing(found),
     }
-    parts = {"cost": costs, "ladder": ladder, **extra}
-    absent = {name for name, part in parts.items() if not part}
-    content["sections"] = [item for item in SECTIONS.items() if item[0] not in absent]
+    content["titles"] = SECTIONS | ({} if content["printed"] else {"comparison": GAINS})
+    absent = {name for name, part in extra.items() if not part}
+    content["sections"] = [item for item in content["titles"].items() if item[0] not in absent]
     write_text(out, _render(content))
 
 
 def _render(content: dict[str, Any]) -> str:
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(page.asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["slug"] = lambda text: str(text).replace(" ", "-")
-    template = environment.from_string(page.asset("template.html.j2"))
     # The page's own style and script are ours; everything else is escaped.
-    css, js = (Markup(page.asset(name)) for name in ("style.css", "script.js"))
-    return template.render(css=css, js=js, **content)
+    css, js = (Markup("".join(map(page.asset, names))) for names in (STYLES, SCRIPTS))
+    return environment.get_template("page.html.j2").render(css=css, js=js, **content)
 
 
 def _missing(found: Results) -> dict[str, int]:
