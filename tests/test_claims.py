@@ -93,6 +93,7 @@ def test_one_decided_loss_refutes_consistent_improvement(cells, verdict):
     [
         (spread(11), "reproduced"),
         (spread(3), "not reproduced"),
+        (dict.fromkeys(range(4), 3.0), "undecided"),  # four seeds decide nothing
         ({0: 20, 1: -5}, "undecided"),
         (dict(enumerate([6, 14, 9, 9, 9])), "undecided"),  # 9.4: its interval reaches ten alone
     ],
@@ -170,6 +171,26 @@ def test_the_best_theta_of_the_fakes_is_found_outside_the_papers_range(evidence)
     assert set(ours.figures["best_theta"]) <= {0.7, 0.8}  # the fakes peak at 0.7
     assert ours.figures["difference_mean"] < 0
     assert paper is None
+
+
+@pytest.mark.parametrize(
+    ("seeds", "share", "verdict"),
+    [(5, 0.01, "reproduced"), (5, 0.2, "not reproduced"), (4, 0.01, "undecided"),
+     (4, 0.2, "undecided")],
+)  # fmt: skip
+def test_recall_is_near_perfect_only_if_five_seeds_put_its_error_below_the_share(
+    seeds, share, verdict
+):
+    frame = pd.DataFrame(
+        {"memory": "bayes_pcn", "theta": 0.8, "zero_fill_mse": 1.0, "mse": share, "age": 0,
+         "seed": range(seeds)}
+    )  # fmt: skip
+    evidence = SimpleNamespace(
+        results=SimpleNamespace(recall=frame),
+        layout=SimpleNamespace(memory="bayes_pcn", theta={"task_il": 0.8}),
+    )
+    ours, _ = memories.recall_near_perfect(evidence, {"share": 0.05})
+    assert ours.verdict == verdict
 
 
 class Swept:

@@ -25,6 +25,7 @@ from sharc.figures import (
     style,
     theta,
 )
+from sharc.figures.left_out import left_out
 from sharc.figures.ranges import beyond_a_gap, far_below
 from sharc.figures.style import Drawing, Omitted
 from sharc.results import labels
@@ -109,7 +110,48 @@ def test_a_method_whose_runs_all_failed_keeps_its_panel_and_says_so(tmp_path):
     drawing = drawn(curves, made)[0]
     assert isinstance(drawing, Drawing)
     said = {axes.get_title(): [t.get_text() for t in axes.texts] for axes in drawing.figure.axes}
-    assert said == {"ER": [], "MER": ["no run ended well"]}
+    assert said == {"ER": [], "MER": ["all runs failed"]}
+    assert drawing.caption.endswith(
+        " Left out, because all their runs failed: MER on S-Digits, buffer 50; "
+        "MER⁺ (BayesPCN, θ = 0.8) on S-Digits, buffer 50."
+    )
+
+
+@pytest.mark.parametrize("module", [curves, memories, theta, footprint, recall_error, gains])
+def test_a_figure_names_the_cell_that_it_leaves_out_and_only_then(module):
+    made = fake_results.demo()
+    whole, layout = Results(made.results), Layout.of(made.layout)
+
+    def captions(summary):
+        found = SimpleNamespace(
+            summary=summary, runs=whole.runs, curves=whole.curves, recall=whole.recall,
+            seeds=whole.seeds, provenance=whole.provenance,
+        )  # fmt: skip
+        arguments = [Paper(fake_results.PAPER)] if module is gains else []
+        with style.styled():
+            drawings = list(module.draw(found, layout, *arguments))
+        return " ".join(one.caption for one in drawings if isinstance(one, Drawing))
+
+    assert "Left out" not in captions(whole.summary)
+    lost = (whole.summary["method"] == "er") & (whole.summary["variant"] == "bayes_pcn-t0.8")
+    summary = whole.summary.copy()
+    summary["n_missing"] = summary["n_missing"].where(~lost, summary["n"])
+    summary["n"] = summary["n"].where(~lost, 0)
+    said = captions(summary)
+    assert "failed: ER⁺ (BayesPCN, θ = 0.8) on S-Digits, buffer 50" in said
+
+
+def test_a_caption_names_six_lost_cells_and_counts_the_others():
+    cells = pd.DataFrame(
+        {"method": "er", "variant": "dense", "dataset": "digits", "buffer": [0, *range(50, 58)],
+         "n": 0, "n_missing": 5}
+    )  # fmt: skip
+    assert left_out(cells).startswith(
+        " Left out, because all their runs failed: ER on S-Digits; ER on S-Digits, buffer 50;"
+    )
+    assert left_out(cells).endswith("buffer 54 and 3 more.")
+    assert left_out(cells.assign(n=1)) == ""
+    assert left_out(cells.assign(n_missing=0)) == ""
 
 
 def test_the_points_of_the_theta_figure_are_the_means_of_the_cells():
@@ -239,13 +281,33 @@ def test_a_panel_of_recall_shows_only_cells_that_all_its_memories_share():
     ]  # fmt: skip
     frame = pd.DataFrame(table, columns=[*names, "mse", "zero_fill_mse", "mean_fill_mse"])
     with style.styled():
-        (drawing,) = recall_error.draw(SimpleNamespace(recall=frame), Layout.of(fake_runs.LAYOUT))
+        (drawing,) = recall_error.draw(recalled(frame), Layout.of(fake_runs.LAYOUT))
     (panel,) = drawing.figure.axes
     shown = {line.get_label(): line.get_ydata()[0] for line in panel.get_lines()}
     assert shown["BayesPCN"] == 0.2  # over all cells it would be 0.67
     assert shown["classical Hopfield"] == 0.4
     assert panel.get_title() == "θ = 0.8: ER, buffer 50"
     assert "(θ = 0.8: ER, buffer 50)" in drawing.caption
+
+
+def recalled(frame):
+    """Results whose every planned cell has runs."""
+    return SimpleNamespace(recall=frame, summary=Results(fake_results.demo().results).summary)
+
+
+def test_no_panel_of_recall_is_cut_off_where_a_later_one_is_taller():
+    whole = Results(fake_results.demo().results).recall
+    tall = (whole["theta"] == 0.8) & (whole["age"] == whole["age"].min())
+    frame = whole.assign(mse=whole["mse"].where(~tall, 1.3 * whole["zero_fill_mse"]))
+    with style.styled():
+        (drawing,) = recall_error.draw(recalled(frame), Layout.of(fake_runs.LAYOUT))
+        drawing.figure.canvas.draw()
+    for panel in drawing.figure.axes:
+        bottom, top = panel.get_ylim()
+        highest = max(np.max(line.get_ydata()) for line in panel.get_lines())
+        assert bottom == 0
+        assert top > highest
+    assert highest == pytest.approx(1.3)
 
 
 def test_the_grey_dashes_of_recall_have_one_name_in_legend_and_caption():

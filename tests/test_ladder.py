@@ -6,12 +6,12 @@ import re
 import pytest
 
 import fake_ladder
-from fake_ladder import SMALL, frame_of, worked
+from fake_ladder import FIVE, SMALL, frame_of, worked
 from sharc.artifacts.files import read_json, write_json
 from sharc.errors import UserError
 from sharc.figures import ladder as plot
 from sharc.figures import style
-from sharc.tables import ladder_markup
+from sharc.tables import ladder_markup, ladder_words
 from sharc.tables.ladder_layout import Ladder
 
 
@@ -58,15 +58,27 @@ def test_a_cell_that_does_not_read_a_switch_repeats_its_runs_and_says_so(tmp_pat
     assert "(now the preset paper)" in line
 
 
+def test_three_seeds_decide_no_effect_however_large_it_is(tmp_path):
+    paths, shape = worked(tmp_path), Ladder.of(SMALL)
+    frame = frame_of(paths)
+    assert row_of(frame, 1, "bayes_pcn-t0.8")["effect_low"] == 10  # for each of three seeds
+    assert ladder_words.decided(frame) == [False] * len(frame)
+    table = ladder_markup.markdown(frame, shape)
+    assert "With fewer than 5 seeds none of the" in table
+    rows = [line for line in table.splitlines() if line.startswith("| ")]
+    assert not any(arrow in "".join(rows) for arrow in "↑↓")
+
+
 def test_the_table_marks_decided_effects_and_starts_with_the_papers_values(tmp_path):
-    table = ladder_markup.markdown(frame_of(worked(tmp_path)), Ladder.of(SMALL))
+    frame = frame_of(worked(tmp_path, FIVE), FIVE)
+    table = ladder_markup.markdown(frame, Ladder.of(FIVE))
     lines = [line for line in table.splitlines() if line.startswith("| ")]
     assert lines[1].startswith("| printed in the paper |")
     assert "29.35 ± 7.79" in lines[1]
     assert lines[2].startswith("| `reference` |")
-    assert "55.00 ± 5.00 ↑" in lines[3]
+    assert "55.00 ± 3.54 ↑" in lines[3]
     assert "40.00 ± 0.00 ↑" in lines[3]
-    assert lines[4].rstrip(" |").endswith("40.00 ± 1.00")
+    assert lines[4].rstrip(" |").endswith("40.00 ± 0.71")
 
 
 @pytest.mark.parametrize("status", ["failed", "diverged"])

@@ -44,6 +44,14 @@ def test_equal_values_have_an_interval_of_no_width():
     assert found.direction == "up"
 
 
+def test_a_level_other_than_zero_is_excluded_by_the_same_rule():
+    found = Estimate(5, 2.0, 1.0, 1.0, 3.0)
+    assert [found.direction_from(level) for level in (0.5, 1.0, 2.0, 3.0, 3.5)] == [
+        "up", "undecided", "undecided", "undecided", "down",
+    ]  # fmt: skip
+    assert Estimate(4, 2.0, 1.0, 1.0, 3.0).direction_from(0.5) == "undecided"
+
+
 def test_the_same_values_give_the_same_interval():
     assert estimate([0.3, 0.1, 0.7]) == estimate([0.3, 0.1, 0.7])
 

@@ -177,7 +177,7 @@ def _all_of(verdicts: list[str]) -> str:
 
 
 def _reaches(gain: Estimate, least: float) -> str:
-    if gain.high < least:
+    if gain.direction_from(least) == "down":
         return NOT_REPRODUCED
     return REPRODUCED if gain.direction == "up" and gain.mean >= least else UNDECIDED
 

@@ -125,11 +125,7 @@ def recall_near_perfect(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         return not_tested("this suite recalls nothing"), None
     share = estimate(mine.groupby("seed")["share"].mean().tolist())
     ages = mine.groupby("age")["share"].mean()
-    verdict = UNDECIDED
-    if share.high <= limit:
-        verdict = REPRODUCED
-    elif share.low > limit:
-        verdict = NOT_REPRODUCED
+    verdict = _BELOW[share.direction_from(limit)]
     text = (
         f"{labels.memory(memory)} leaves {100 * share.mean:.1f} % of the zero-fill error on "
         f"average, {100 * ages.iloc[0]:.1f} % at age {ages.index[0]} and {100 * ages.iloc[-1]:.1f} "
@@ -144,4 +140,6 @@ def recall_near_perfect(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     return Finding(verdict, text, figures(share, "share") | by_age), None
 
 
+# A claim that an error stays below a level, by where the error's interval lies.
+_BELOW = {"down": REPRODUCED, "up": NOT_REPRODUCED, "undecided": UNDECIDED}
 _LEARNED = ("bayes_pcn", "pcn", "modern_hopfield", "hopfield")  # the others are controls

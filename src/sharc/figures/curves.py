@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from sharc.figures.left_out import left_out, tabled
 from sharc.figures.ranges import far_below, union
 from sharc.figures.style import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, Omitted, panels
 from sharc.results import labels
@@ -42,7 +43,15 @@ def _figure(results: Results, layout: Layout, dataset: str, scenario: str) -> Dr
     figure.supxlabel("tasks learned", fontsize=9)
     figure.supylabel("accuracy on tasks seen so far (%)", fontsize=9)
     data = _points(curves[curves["buffer"].isin([0, buffer])], layout, scenario)
-    return Drawing(name, title, _caption(layout, dataset, scenario, apart), figure, data)
+    cells = tabled(results.summary, layout)
+    lost = cells[
+        (cells["dataset"] == dataset)
+        & (cells["scenario"] == scenario)
+        & cells["method"].isin(["sgd", *methods])
+        & cells["buffer"].isin([0, buffer])
+    ]
+    caption = _caption(layout, dataset, scenario, apart) + left_out(lost)
+    return Drawing(name, title, caption, figure, data)
 
 
 def _points(curves: pd.DataFrame, layout: Layout, scenario: str) -> pd.DataFrame:
@@ -94,7 +103,7 @@ def _panel(axes: Axes, curves: pd.DataFrame, method: str, buffer: int, variant: 
         _line(axes, mine[mine["variant"] == name], method, line, label)
     axes.set_title(labels.method(method))
     if mine.empty:  # a panel that vanished would hide that every run failed
-        axes.text(0.5, 0.6, "no run ended well", transform=axes.transAxes, ha="center", fontsize=8)
+        axes.text(0.5, 0.6, "all runs failed", transform=axes.transAxes, ha="center", fontsize=8)
     if axes.get_lines():
         axes.legend(loc="best", fontsize=7)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from sharc.figures.left_out import left_out, tabled
 from sharc.figures.ranges import Range, beyond_a_gap, union
 from sharc.figures.style import COLOURS, MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
@@ -21,6 +22,7 @@ STRIP = 0.25  # of a panel's height, for what lies far below
 def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     """Rows: data sets; columns: scenarios. Hollow: whole maps; filled: with SHARC."""
     frame = results.summary
+    lost = left_out(tabled(frame[frame["method"] != "joint"], layout))
     frame = frame[(frame["n"] > 0) & frame["buffer"].isin([0, *layout.buffers])]
     held = frame.loc[frame["total_bytes"] > 0, "dataset"]
     datasets = [name for name in layout.datasets if name in set(held)]
@@ -41,7 +43,7 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     for place in axes[-1]:
         place.set_xlabel("bytes held at the end of a run (MB)")
     figure.legend(handles=_legend(layout), loc="outside lower center", ncols=5, fontsize=7)
-    yield Drawing(NAME, TITLE, _caption(squeezed), figure, _data(frame, layout))
+    yield Drawing(NAME, TITLE, _caption(squeezed) + lost, figure, _data(frame, layout))
 
 
 def _data(frame: pd.DataFrame, layout: Layout) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from sharc.figures.left_out import left_out, tabled
 from sharc.figures.style import Drawing, Omitted, panels
 from sharc.results import labels
 from sharc.results.folder import Results
@@ -36,8 +37,10 @@ def draw(results: Results, layout: Layout, paper: Paper) -> Iterator[Drawing | O
     if frame.empty:
         yield Omitted(NAME, TITLE, "this suite runs no method both with SHARC and without")
         return
+    shown = results.summary[results.summary["method"].isin(layout.plus_methods())]
+    lost = left_out(tabled(shown, layout))
     wide, narrow = (_sheet(frame, narrow=narrow) for narrow in (False, True))
-    yield Drawing(NAME, TITLE, _caption(frame), wide, frame, narrow=narrow)
+    yield Drawing(NAME, TITLE, _caption(frame) + lost, wide, frame, narrow=narrow)
 
 
 def table(results: Results, layout: Layout, paper: Paper) -> pd.DataFrame:

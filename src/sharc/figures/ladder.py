@@ -49,7 +49,7 @@ def _series(axes: Axes, mine: pd.DataFrame, place: Place, shift: float) -> None:
     colour = COLOURS.get(place.method, "#333333")
     heights = mine["rung"].to_numpy(float) + shift
     means = mine["acc_mean"].to_numpy()
-    thick = ladder_words.decided(mine).to_numpy()
+    thick = ladder_words.decided(mine)
     style = PLUS_LINE if place.plus else BASE_LINE
     for step in range(1, len(mine)):
         ends = slice(step - 1, step + 1)

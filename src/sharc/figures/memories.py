@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 from matplotlib.axes import Axes
 
+from sharc.figures.left_out import left_out
 from sharc.figures.style import COLOURS, MEMORY_COLOURS, MEMORY_MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
 from sharc.results.folder import Results
@@ -20,7 +21,8 @@ PANELS = (("class_il", "gem"), ("task_il", "er"))  # section "Associative Memory
 
 def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     """Two panels, each a memory's ACC with its interval, the dense method as a line."""
-    found = [(place, group) for place in PANELS for group in _groups(results, layout, *place)]
+    planned = [(place, group) for place in PANELS for group in _groups(results, layout, *place)]
+    found = [(place, group[group["n"] > 0]) for place, group in planned]
     if not found:
         yield Omitted(NAME, TITLE, "this suite runs one associative memory only")
         return
@@ -42,22 +44,23 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
         "is trained on. “pooled storage” masks nothing: it spends as many numbers on pooled "
         "vectors, all that the head ever sees of a map, and needs no memory."
     )
+    caption += left_out(pd.concat([group for _, group in planned]))
     data = pd.concat([group for _, group in found])[list(DATA)]
     yield Drawing(NAME, TITLE, caption, figure, data)
 
 
 def _groups(results: Results, layout: Layout, scenario: str, method: str) -> Iterator[pd.DataFrame]:
-    """Cells that differ only in their memory, at the scenario's theta; one data set each.
+    """Planned cells that differ only in their memory, at the scenario's theta; one data set each.
 
     Pooled storage masks nothing, so its only theta is 0.
     """
     frame = results.summary
     theta = layout.theta[scenario]
-    frame = frame[(frame["scenario"] == scenario) & (frame["method"] == method) & (frame["n"] > 0)]
+    frame = frame[(frame["scenario"] == scenario) & (frame["method"] == method)]
     asked = frame["memory"].map(lambda name: labels.variant(name, 0 if name == "pooled" else theta))
     alike = frame[frame["variant"] == asked]
     for _, group in alike.groupby(["dataset", "backbone", "buffer"], sort=False):
-        if group["memory"].nunique() > 1:
+        if group["memory"].nunique() > 1 and group["n"].any():
             yield group.sort_values("acc_mean")
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from sharc.figures.left_out import left_out, tabled
 from sharc.figures.style import COLOURS, MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
 from sharc.results.folder import Results
@@ -44,6 +45,8 @@ def draw(results: Results, layout: Layout, paper: Paper) -> Iterator[Drawing | O
         "on the diagonal both are equal. One point per method and buffer; hollow: the method "
         "alone; filled: with SHARC."
     )
+    planned = results.summary[results.summary["dataset"].isin(datasets)]
+    caption += left_out(tabled(planned, layout))
     yield Drawing(NAME, TITLE, caption, figure, frame[list(DATA)])
 
 

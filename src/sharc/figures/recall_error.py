@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from sharc.figures.left_out import left_out
 from sharc.figures.style import MEMORY_COLOURS, MEMORY_MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
 from sharc.results.folder import Results
@@ -36,11 +37,20 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
         _panel(place, group)
         one = len(group[CELL].drop_duplicates()) == 1  # more do not fit above a panel
         place.set_title(f"θ = {theta:g}" + (f": {cells(group)}" if one else ""))
+    axes[0, 0].set_ylim(bottom=0)  # once all panels are drawn: it ends the shared axis' scaling
     axes[0, 0].set_ylabel("recall error / zero-fill error")
     figure.legend(
         *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7
     )
-    yield Drawing(NAME, TITLE, _caption(shown), figure, _data(shown))
+    lost = left_out(_planned(results, layout, shown))
+    yield Drawing(NAME, TITLE, _caption(shown) + lost, figure, _data(shown))
+
+
+def _planned(results: Results, layout: Layout, shown: dict[float, pd.DataFrame]) -> pd.DataFrame:
+    """The "+" cells of the tables' thetas on the data set that is shown."""
+    summary = results.summary
+    (dataset,) = {str(group["dataset"].iloc[0]) for group in shown.values()}
+    return summary[(summary["dataset"] == dataset) & summary["theta"].isin(layout.theta.values())]
 
 
 def _data(shown: dict[float, pd.DataFrame]) -> pd.DataFrame:
@@ -104,6 +114,5 @@ def _panel(axes: Axes, frame: pd.DataFrame) -> None:
     filled = frame.groupby("age")["mean_share"].mean()
     axes.plot(filled.index, filled.to_numpy(), color="#555555", ls="--", label=MEAN_FILL)
     axes.axhline(1, color="#000000", lw=0.8)
-    axes.set_ylim(bottom=0)
     axes.set_xlabel("task age (tasks learned since)")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

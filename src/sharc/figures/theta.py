@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 from matplotlib.axes import Axes
 
+from sharc.figures.left_out import left_out
 from sharc.figures.style import COLOURS, MARKERS, Drawing, Omitted, level_line, panels
 from sharc.results import labels
 from sharc.results.folder import Results
@@ -17,24 +18,29 @@ DATA = (
     "dataset", "backbone", "method", "buffer", "scenario", "theta",
     "n", "acc_mean", "acc_low", "acc_high",
 )  # fmt: skip
+KEYS = ["dataset", "backbone", "method", "buffer"]
 LAST = 1.0  # where the paper's own sweep ends
 
 
 def sweep(results: Results, layout: Layout, scenario: str) -> pd.DataFrame:
-    """Cells of the sweep: the layout's memory at many thetas, plus the dense cell as theta 0."""
+    """Cells of the sweep: the layout's memory at many thetas, plus the dense cell as theta 0.
+
+    With those whose runs all failed, if enough others are there to be a sweep.
+    """
     frame = results.summary
-    frame = frame[(frame["scenario"] == scenario) & (frame["n"] > 0)]
+    frame = frame[frame["scenario"] == scenario]
     named = frame["theta"].map(lambda theta: labels.variant(layout.memory, theta))
     swept = frame[(frame["memory"] == layout.memory) & (frame["variant"] == named)]
-    keys = ["dataset", "backbone", "method", "buffer"]
-    swept = swept[swept.groupby(keys)["theta"].transform("nunique") >= SWEEP]
-    dense = frame[frame["variant"] == "dense"].merge(swept[keys].drop_duplicates(), on=keys)
-    return pd.concat([dense.assign(theta=0.0), swept]).sort_values([*keys, "theta"])
+    measured = swept[swept["n"] > 0].groupby(KEYS)["theta"].transform("nunique")
+    swept = swept.merge(swept.loc[measured[measured >= SWEEP].index, KEYS].drop_duplicates())
+    dense = frame[frame["variant"] == "dense"].merge(swept[KEYS].drop_duplicates(), on=KEYS)
+    return pd.concat([dense.assign(theta=0.0), swept]).sort_values([*KEYS, "theta"])
 
 
 def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     """Two panels: Task-IL and Class-IL, every swept method with its interval over seeds."""
-    swept = {scenario: sweep(results, layout, scenario) for scenario in SCENARIOS}
+    planned = {scenario: sweep(results, layout, scenario) for scenario in SCENARIOS}
+    swept = {scenario: frame[frame["n"] > 0] for scenario, frame in planned.items()}
     if any(frame.empty for frame in swept.values()):
         yield Omitted(NAME, TITLE, "this suite does not sweep θ")
         return
@@ -52,6 +58,7 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
         "seeds. Shaded: where the paper finds the optimum."
     )
     caption += "".join(edge(frame, scenario) for scenario, frame in swept.items())
+    caption += left_out(pd.concat(planned.values()))
     data = pd.concat(swept.values())[list(DATA)]
     yield Drawing(NAME, TITLE, caption, figure, data)
 

@@ -36,11 +36,15 @@ class Estimate:
     @property
     def direction(self) -> str:
         """`up` or `down` if the interval excludes zero, else `undecided`; so are few seeds."""
+        return self.direction_from(0)
+
+    def direction_from(self, level: float) -> str:
+        """The same rule for any level, such as a share that an error must stay below."""
         if self.n < FEWEST:
             return "undecided"
-        if self.low > ZERO:
+        if self.low > level + ZERO:
             return "up"
-        return "down" if self.high < -ZERO else "undecided"
+        return "down" if self.high < level - ZERO else "undecided"
 
 
 NOTHING = Estimate(0)

@@ -59,13 +59,14 @@ def _paper(row: dict[str, Any]) -> Json:
 
 
 def _cell(row: dict[str, Any]) -> Json:
-    """The mean, its spread, and a mark if the paired interval of the effect excludes zero."""
+    """The mean, its spread, and a mark if the effect is decided."""
     reused = bool(row["reused"])
     text = f"{'= ' if reused else ''}{row['acc_mean']:.2f}" if row["n"] else "missing"
     more = ["" if reused else _spread(row["acc_sd"])]
     more += [f"(n={row['n']})"] if row["n"] and row["n_missing"] else []
-    verdict = IMPROVES if row["effect_low"] > 0 else WORSENS if row["effect_high"] < 0 else ""
-    return {"text": text, "more": _joined(*more), **_verdict(verdict), "reused": reused}
+    word = ladder_words.verdict(row)
+    decided = word if word in (IMPROVES, WORSENS) else ""
+    return {"text": text, "more": _joined(*more), **_verdict(decided), "reused": reused}
 
 
 def _verdict(word: str) -> dict[str, str]:

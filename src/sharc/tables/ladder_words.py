@@ -1,18 +1,27 @@
 """What a ladder says, in sentences made from its numbers, and what a reader must know."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from sharc.results import labels
 from sharc.results.layout import SCENARIOS
-from sharc.results.verdicts import ARROWS, IMPROVES, WORSENS
+from sharc.results.statistics import FEWEST, NAN, Estimate
+from sharc.results.verdicts import ARROWS, IMPROVES, WORSENS, direction
 from sharc.tables import ladder_labels
 from sharc.tables.ladder_layout import Ladder
 
 
-def decided(frame: pd.DataFrame) -> pd.Series:
-    """Rows whose paired interval excludes zero."""
-    return (frame["effect_low"] > 0) | (frame["effect_high"] < 0)
+def verdict(row: Any) -> str:
+    """improves, worsens or undecided, by the rule of every gain; empty without an effect."""
+    mean, low, high = (row[f"effect_{part}"] for part in ("mean", "low", "high"))
+    return direction(Estimate(int(row["effect_n"]), mean, NAN, low, high))
+
+
+def decided(frame: pd.DataFrame) -> list[bool]:
+    """Per row, whether its switch decidedly moves ACC."""
+    return [verdict(row) in (IMPROVES, WORSENS) for row in frame.to_dict("records")]
 
 
 def sentences(frame: pd.DataFrame, ladder: Ladder) -> list[str]:
@@ -63,8 +72,10 @@ def _count(frame: pd.DataFrame) -> str:
     moved = frame[~frame["reused"].astype(bool) & frame["effect_mean"].notna()]
     if moved.empty:
         return ""
+    if moved["effect_n"].max() < FEWEST:
+        return f"With fewer than {FEWEST} seeds none of the {len(moved)} effects is decided."
     return (
-        f"{int(decided(moved).sum())} of {len(moved)} effects have a paired interval over seeds "
+        f"{sum(decided(moved))} of {len(moved)} effects have a paired interval over seeds "
         "that excludes zero."
     )
 
