@@ -29,12 +29,16 @@ def spread(raw, split, count):
     return np.array(raw.images(split)[rows]), torch.from_numpy(labels[rows])
 
 
-def probe(backbone, raw, size, train=5_000, test=1_000, features=pooled):
+def probe(backbone, raw, size, train=5_000, test=1_000, features=pooled, decay=1e-3):
     """Test accuracy of a linear classifier on a part of a raw data set."""
     images, labels = spread(raw, "train", train)
     unseen, answers = spread(raw, "test", test)
     return probe_accuracy(
-        features(backbone, images, size), labels, features(backbone, unseen, size), answers
+        features(backbone, images, size),
+        labels,
+        features(backbone, unseen, size),
+        answers,
+        decay=decay,
     )
 
 

@@ -35,7 +35,7 @@ def fetched(backbone):
 
 
 def test_resnet50_has_the_true_class_among_its_first_five_of_a_thousand():
-    """300 of the 1,000 images that docs/backbones.md reports: 68.7 % there, 0.5 % by chance."""
+    """300 of the 1,000 images that docs/backbones.md reports: 68.2 % of those, 0.5 % by chance."""
     timm = pytest.importorskip("timm")  # for the order of the classes alone
     if mirror() is None:
         pytest.skip("there is no mirror folder: set SHARC_MIRROR to run this test")
@@ -51,4 +51,4 @@ def test_a_probe_on_resnet50s_features_tells_cifar10_apart(cifar10):
 
 
 def test_a_probe_on_vgg16s_features_tells_cifar10_apart(cifar10):
-    assert probe(fetched(VGG16()), cifar10, 64) == pytest.approx(0.735, abs=0.025)
+    assert probe(fetched(VGG16()), cifar10, 64, decay=1e-2) == pytest.approx(0.735, abs=0.025)

@@ -45,6 +45,7 @@ class TaskStream:
     name: str = "stream"
     seeds: Sequence[int] | None = None  # whose views x holds, where each seed has its own
     drifting: Drifting | None = None  # takes the place of test_x
+    validation_tasks: list[Tensor] | None = None  # per task, indices into x that no run trains on
 
     @property
     def n_tasks(self) -> int:
@@ -78,6 +79,22 @@ class TaskStream:
     def maps_of(self, seed: int) -> Maps | None:
         """Maps of the view that the run with this seed sees."""
         return self.maps[self.view_of(seed)] if isinstance(self.maps, Sequence) else self.maps
+
+    def on_validation(self) -> "TaskStream":
+        """The same stream with the held-out training images where its test images were."""
+        held_out = self.validation_tasks or []
+        if not held_out or not all(len(index) for index in held_out):
+            raise UserError(
+                f"data set {self.name!r} has no validation images to choose on: set "
+                "data.validation_share above 0, for example to 0.1."
+            )
+        if self.drifting is not None:
+            raise UserError(
+                f"data set {self.name!r}: under bn_mode train the features of validation images "
+                "are not known. Set bn_mode to eval, or choose nothing."
+            )
+        images = self.x[0] if self.x.ndim == 3 else self.x
+        return replace(self, test_x=images, test_y=self.y, test_tasks=held_out)
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "TaskStream":
         """The same stream on a device; labels and indices stay integers."""

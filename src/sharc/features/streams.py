@@ -45,6 +45,7 @@ def _stream(
         name=cache.meta["dataset"],
         seeds=cache.seeds,
         drifting=drifting,
+        validation_tasks=[torch.tensor(task["validation"]) for task in tasks],
     )
 
 
