@@ -4,11 +4,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import torch
-
 from bench.avalanche import ABSENT, Avalanche
 from bench.framework_loop import train_framework
-from bench.plain_loop import train_plain
 from bench.section import Section, Size, Table
 from bench.streams import CIFAR10, CIFAR100, Shape, steps, synthetic
 from bench.timing import Measure, Times, Way, interleaved, number, ratio
@@ -17,6 +14,7 @@ from sharc.engine.device import one_thread
 from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.registry import load
+from sharc.textbook import sharc as textbook
 from sharc.trainer.train import train
 
 BUFFER, SEEDS = 200, 5
@@ -28,6 +26,8 @@ LABELS = {
 }  # fmt: skip
 OPTIONS: dict[str, dict[str, Any]] = {"er": {"replay": "sampled"}, "er_full": {"replay": "full"}}
 GUARDED = ("er", "er_full", "mer", "gem", "agem", "derpp", "clser")
+PLAIN = {"er": "er_sampled", "er_full": "er"}  # the textbook's names
+PROTOCOL = {"learning_rate": 0.1, "batch": 10, "replay_batch": 10}
 ENGINE_TASK = 125  # steps at least where engines are compared: each task begins with work
 
 
@@ -42,13 +42,12 @@ def ours(
 
 
 def plain(method: str, stream: TaskStream) -> None:
-    """Train one seed with the plain loop; JOINT is SGD on one task that holds everything."""
+    """Train one seed as the textbook does."""
+    known = PROTOCOL | load("method", method.partition("_")[0]).defaults
     if method == "joint":
-        everything = torch.cat(stream.train_tasks)
-        tests = torch.cat(stream.test_tasks)
-        classes = [list(range(stream.n_classes))]
-        stream = replace(stream, train_tasks=[everything], test_tasks=[tests], classes=classes)
-    train_plain("sgd" if method == "joint" else method, stream, seed=0, buffer=BUFFER)
+        textbook.train_jointly(stream, 0, known)
+    else:
+        textbook.train(PLAIN.get(method, method), stream, 0, BUFFER, known)
 
 
 def run(size: Size) -> Section:

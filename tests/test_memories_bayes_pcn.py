@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from oracles_memory.naive_bayes_pcn import NaiveBayesPCN
 from sharc.memories.base import Shape
 from sharc.memories.bayes_pcn import BayesPCN
 from sharc.memories.cues import gathered, ordered_index, segments
 from sharc.memories.pcn import PCN
 from sharc.memories.predictive_coding.inference import _energy, _ridge, _slope, infer_read
 from sharc.memories.predictive_coding.masked_gram import MAPS, masked_grams, masked_products
+from sharc.textbook import bayes_pcn as textbook
 
 POSITIONS, CHANNELS, HIDDEN = 4, 40, 24
 SIZE = POSITIONS * CHANNELS
@@ -32,10 +32,11 @@ def labels(n: int) -> Tensor:
     return torch.zeros(n, dtype=torch.long)
 
 
-def pair(beta: float = 0.1, **options: float) -> tuple[BayesPCN, NaiveBayesPCN]:
+def pair(beta: float = 0.1, **options: float) -> tuple[BayesPCN, textbook.BayesPCN]:
     both = {"hidden": HIDDEN, "steps": 60, "tolerance": 0.0, **options}
     fast = bayes_pcn(7, torch.float64, beta=beta, **both)
-    return fast, NaiveBayesPCN(POSITIONS, CHANNELS, 7, **both)
+    naive = textbook.BayesPCN((POSITIONS, 1, CHANNELS), 7, hidden=HIDDEN, steps=60, beta=beta)
+    return fast, naive
 
 
 def test_the_gram_form_write_is_the_naive_write_over_three_cycles() -> None:
@@ -45,7 +46,7 @@ def test_the_gram_form_write_is_the_naive_write_over_three_cycles() -> None:
         fast.write(x, labels(6))
         naive.write(x)
         fast.forget()
-        naive.forget(0.1)
+        naive.forget()
     weights = fast._r.permute(2, 1, 0).reshape(HIDDEN, SIZE)
     torch.testing.assert_close(weights, naive.r, rtol=0, atol=1e-8)
     torch.testing.assert_close(fast._u, naive.u, rtol=0, atol=1e-9)
@@ -62,7 +63,7 @@ def energies_of_both_reads(beta: float) -> tuple[Tensor, Tensor]:
         fast.write(maps(6, task), labels(6))
         naive.write(maps(6, task))
         fast.forget()
-        naive.forget(beta)
+        naive.forget()
     ours, adams = [], []
     for task in range(4):
         x, fixed = maps(6, task), kept.repeat(1, POSITIONS)
@@ -70,8 +71,8 @@ def energies_of_both_reads(beta: float) -> tuple[Tensor, Tensor]:
         cue = gathered(blocks, kept, torch.zeros(6).long(), torch.arange(6))
         (z,) = fast.latents([cue])
         h = torch.where(z > 0, z, naive.mu.clamp_max(0))
-        ours.append(naive.collapsed_energy(h, x, fixed))
-        adams.append(naive.read_by_adam(x, fixed)[1])
+        ours.append(naive.read_energy(h, x, fixed))
+        adams.append(naive.search_read(x, fixed, 500)[1])
     return torch.cat(ours), torch.cat(adams)
 
 

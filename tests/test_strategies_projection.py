@@ -4,9 +4,9 @@ import pytest
 import torch
 from scipy.optimize import nnls
 
-from oracles.methods import project
 from sharc.engine.head import inner_products
 from sharc.strategies.projection import gem_duals
+from sharc.textbook.methods import project
 
 
 def gradients(kind: str, t: int, seed: int) -> torch.Tensor:

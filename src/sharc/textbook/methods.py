@@ -1,0 +1,191 @@
+"""The eight strategies: what one step does with a mini-batch and with the past.
+
+Shapes: B examples in a mini-batch, C classes. Features x are pooled rows [B, K] or maps
+[B, H, W, K], whichever the classifier takes.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import quadprog
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, mse_loss
+
+
+@dataclass
+class Examples:
+    """Past examples: M_k of one task, or a draw from all of them."""
+
+    x: Tensor  # [n, ...] features
+    y: Tensor  # [n] labels
+    z: Tensor  # [n, C] logits they had when they were first seen
+
+    def __getitem__(self, rows: Tensor) -> "Examples":
+        return Examples(self.x[rows], self.y[rows], self.z[rows])
+
+    @staticmethod
+    def together(parts: list["Examples"]) -> "Examples":
+        """The union of several tasks' examples."""
+        return Examples(*(torch.cat([getattr(p, name) for p in parts]) for name in ("x", "y", "z")))
+
+
+class Learner:
+    """The classifier f, its optimiser, and the past that a strategy may use."""
+
+    def __init__(self, f: nn.Module, options: Mapping[str, Any]) -> None:
+        self.f, self.options = f, options
+        self.optimiser = torch.optim.SGD(f.parameters(), lr=options["learning_rate"])
+        self.past: list[Examples] = []  # M_k of every past task k < t, constant within a task
+        self.draws: Iterator[Examples] = iter(())  # independent draws from all of them
+        self.averages: dict[str, nn.Module] = {}  # CLS-ER's second and third classifier
+        self.coins: Iterator[Tensor] = iter(())  # CLS-ER's, two for each step
+        self.steps = 0
+
+    def remember(self, past: list[Examples]) -> None:
+        """The memory as it is replayed during the task that begins."""
+        self.past = past
+        if past:
+            self.memory = Examples.together(past)
+            shares = [torch.full_like(k.z[:, 0], 1 / len(past) / len(k.y)) for k in past]
+            self.shares = torch.cat(shares)  # so that a weighted sum is the mean over tasks
+
+    def descend(self, loss: Tensor) -> None:
+        """One step of gradient descent."""
+        self.optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimiser.step()
+
+    def gradient(self, loss: Tensor) -> Tensor:
+        """The gradient as one vector [P]."""
+        parts = torch.autograd.grad(loss, list(self.f.parameters()))
+        return torch.cat([part.flatten() for part in parts])
+
+    def follow(self, gradient: Tensor) -> None:
+        """One step against a vector [P]."""
+        at = 0
+        for parameter in self.f.parameters():
+            parameter.grad = gradient[at : at + parameter.numel()].view_as(parameter)
+            at += parameter.numel()
+        self.optimiser.step()
+
+
+def sgd(me: Learner, x: Tensor, y: Tensor) -> None:
+    """Eq. 1 on the batch, nothing else. JOINT is the same on all tasks' data together."""
+    me.descend(cross_entropy(me.f(x), y))
+
+
+def er(me: Learner, x: Tensor, y: Tensor) -> None:
+    """Experience replay, Eq. 2: the batch, and the whole memory of every past task.
+
+    Past tasks weigh the same and together as much as the batch.
+    """
+    loss = cross_entropy(me.f(x), y)
+    if me.past:
+        old = cross_entropy(me.f(me.memory.x), me.memory.y, reduction="none")
+        loss = loss + me.options["memory_strength"] * me.shares @ old  # mean of Eq. 1 over k < t
+    me.descend(loss)
+
+
+def er_sampled(me: Learner, x: Tensor, y: Tensor) -> None:
+    """Experience replay as it is usually written: the batch and a draw from the memory."""
+    loss = cross_entropy(me.f(x), y)
+    if me.past:
+        old = next(me.draws)
+        loss = loss + me.options["memory_strength"] * cross_entropy(me.f(old.x), old.y)
+    me.descend(loss)
+
+
+def mer(me: Learner, x: Tensor, y: Tensor) -> None:
+    """Meta-experience replay: after a step, Reptile takes a part of it back.
+
+    w <- w_0 + beta (w - w_0) within the batch, w <- w_0 + gamma (w - w_0) across batches.
+    """
+    before = deepcopy(me.f)
+    er_sampled(me, x, y)
+    for share in (me.options["beta"], me.options["gamma"]):
+        mix(me.f, before, keep=share)
+
+
+def gem(me: Learner, x: Tensor, y: Tensor) -> None:
+    """Gradient episodic memory: a step may not increase any past task's loss."""
+    g = me.gradient(cross_entropy(me.f(x), y))
+    if me.past:
+        each = [me.gradient(cross_entropy(me.f(past.x), past.y)) for past in me.past]
+        g = project(g, torch.stack(each), me.options["margin"], me.options["ridge"])
+    me.follow(g)
+
+
+def project(g: Tensor, past: Tensor, margin: float, ridge: float) -> Tensor:
+    """GEM's Eq. 11: g + G^T v with v = argmin 1/2 v^T (G G^T + ridge I) v + (G g)^T v, v >= margin.
+
+    g: [P], past: G [t, P].
+    """
+    if bool((past @ g >= 0).all()):
+        return g
+    one = np.eye(len(past))
+    hessian = (past @ past.T).double().numpy()
+    hessian = (hessian + hessian.T) / 2 + ridge * one
+    linear = (past @ g).double().numpy()
+    v = quadprog.solve_qp(hessian, -linear, one, np.full(len(past), margin))[0]
+    return g + past.T @ torch.from_numpy(v).to(g)
+
+
+def agem(me: Learner, x: Tensor, y: Tensor) -> None:
+    """Averaged GEM: one reference gradient, from a draw."""
+    g = me.gradient(cross_entropy(me.f(x), y))
+    if me.past:
+        old = next(me.draws)
+        reference = me.gradient(cross_entropy(me.f(old.x), old.y))
+        if g @ reference < 0:
+            g = g - (g @ reference) / (reference @ reference) * reference
+    me.follow(g)
+
+
+def derpp(me: Learner, x: Tensor, y: Tensor) -> None:
+    """Dark experience replay ++: one draw must keep its labels, another its old logits."""
+    loss = cross_entropy(me.f(x), y)
+    if me.past:
+        b, a = next(me.draws), next(me.draws)
+        loss = loss + me.options["beta"] * cross_entropy(me.f(b.x), b.y)
+        loss = loss + me.options["alpha"] * mse_loss(me.f(a.x), a.z)
+    me.descend(loss)
+
+
+def clser(me: Learner, x: Tensor, y: Tensor) -> None:
+    """Complementary learning systems: two slow copies of f teach it what it forgets."""
+    if not me.averages:
+        me.averages = {"plastic": deepcopy(me.f), "stable": deepcopy(me.f)}
+    consistency = torch.zeros(())
+    if me.past:
+        old = next(me.draws)
+        with torch.no_grad():
+            stable, plastic = me.averages["stable"](old.x), me.averages["plastic"](old.x)  # [n, C]
+            label = old.y[:, None]
+            better = stable.softmax(1).gather(1, label) > plastic.softmax(1).gather(1, label)
+            teacher = torch.where(better, stable, plastic)
+        consistency = me.options["reg"] * mse_loss(me.f(old.x), teacher)
+        x, y = torch.cat([x, old.x]), torch.cat([y, old.y])
+    me.descend(cross_entropy(me.f(x), y) + consistency)
+    me.steps += 1
+    for name, coin in zip(("plastic", "stable"), next(me.coins), strict=True):
+        if coin < me.options[f"{name}_freq"]:
+            decay = min(1 - 1 / (me.steps + 1), me.options[f"{name}_alpha"])
+            mix(me.averages[name], me.f, keep=decay)
+
+
+def mix(model: nn.Module, other: nn.Module, keep: float) -> None:
+    """model <- keep * model + (1 - keep) * other."""
+    with torch.no_grad():
+        for mine, its in zip(model.parameters(), other.parameters(), strict=True):
+            mine.mul_(keep).add_(its, alpha=1 - keep)
+
+
+Rule = Callable[[Learner, Tensor, Tensor], None]
+RULES: dict[str, Rule] = {
+    rule.__name__: rule for rule in (sgd, er, er_sampled, mer, gem, agem, derpp, clser)
+}
+DRAWS = {"er_sampled": 1, "mer": 1, "agem": 1, "derpp": 2, "clser": 1}  # in each step

@@ -1,0 +1,194 @@
+"""SHARC: saliency, mask, the episodic memory, and Algorithm 1 with the paper's line numbers.
+
+Shapes: H x W positions, K channels, C classes; a feature map A is [H, W, K].
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from sharc.engine.sampling import replay_indices, task_order
+from sharc.engine.task_stream import TaskStream
+from sharc.randomness import generator
+from sharc.textbook.methods import DRAWS, RULES, Examples, Learner, sgd
+
+
+class AssociativeMemory(Protocol):
+    """What Algorithm 1 asks of an associative memory."""
+
+    def write(self, maps: Tensor) -> None:
+        """Learn maps [n, H, W, K]."""
+
+    def read(self, cue: Tensor, kept: Tensor) -> Tensor:
+        """Complete one map [H, W, K] of which the channels kept [K] are known."""
+
+    def forget(self) -> None:
+        """Erase a share of everything written so far."""
+
+
+class Classifier(nn.Linear):
+    """f: one linear layer on pooled features, for x [n, K] as for maps [n, H, W, K]."""
+
+    def __init__(self, channels: int, classes: int, seed: int, dtype: torch.dtype) -> None:
+        super().__init__(channels, classes, dtype=dtype)
+        drawn = torch.rand(
+            classes, channels + 1, generator=generator(seed, "init"), dtype=torch.float64
+        )
+        drawn = ((2 * drawn - 1) / math.sqrt(channels)).to(dtype)  # PyTorch's own bounds
+        self.weight.data, self.bias.data = drawn[:, :-1].clone(), drawn[:, -1].clone()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits [n, C]."""
+        return super().forward(x.mean(dim=(1, 2)) if x.ndim == 4 else x)
+
+
+def saliency(f: nn.Module, maps: Tensor, y: Tensor) -> Tensor:
+    """Eq. 3: alpha_k^c, the mean over positions of d f^c / d A_ij^k for c = y: [n, K]."""
+    maps = maps.detach().requires_grad_()  # [n, H, W, K]
+    score = f(maps).gather(1, y[:, None]).sum()  # each example's score sees its own map alone
+    (gradient,) = torch.autograd.grad(score, maps)
+    return gradient.mean(dim=(1, 2))
+
+
+def mask(alpha: Tensor, theta: float) -> Tensor:
+    """Eq. 4: keep channel k iff |alpha_k| > Q_theta, the theta-quantile: [n, K] bool."""
+    place = round((alpha.shape[1] - 1) * theta, 9)
+    largest_dropped = alpha.abs().sort(dim=1).values[:, math.floor(place), None]
+    return alpha.abs() > largest_dropped
+
+
+@dataclass
+class Episode(Examples):
+    """M_t: what is held of task t. x: maps with zeros for what was dropped."""
+
+    kept: Tensor  # [m, K] which channels are held
+
+    def recall(self, memory: AssociativeMemory | None) -> Examples:
+        """Line 3: every map as the associative memory completes it."""
+        x = self.x
+        if memory is not None:
+            pairs = zip(self.x, self.kept, strict=True)
+            x = torch.stack([memory.read(cue, kept) for cue, kept in pairs])
+        return Examples(x, self.y, self.z)
+
+
+@dataclass
+class Run:
+    """What training leaves behind: the learner, its episodes, and R[t][i] in percent."""
+
+    learner: Learner
+    episodes: list[Episode]
+    class_il: list[list[float]]  # accuracy on task i after task t, out of all classes
+    task_il: list[list[float]]  # out of the task's own
+
+
+def train(
+    method: str,
+    stream: TaskStream,
+    seed: int,
+    buffer: int,
+    options: Mapping[str, Any],
+    memory: AssociativeMemory | None = None,
+    theta: float = 0.0,
+) -> Run:
+    """Algorithm 1. Without a memory: the method itself, which stores its examples whole."""
+    rule, B = RULES[method], options["batch"]
+    A = backbone(stream, seed, maps=memory is not None)
+    f = Classifier(stream.n_features, stream.n_classes, seed, stream.x.dtype)
+    me = Learner(f, options)
+    me.coins = coins(seed)
+    run = Run(me, [], [], [])  # 1: M_t <- {}
+    for t, examples in enumerate(stream.train_tasks):  # 2: for t = 1 to T
+        me.remember([episode.recall(memory) for episode in run.episodes])  # 3: read
+        order = task_order(seed, t, examples)
+        order = order[: len(order) // B * B]
+        m = min(capacity(stream, buffer, theta), len(order))  # the last m examples are kept
+        me.draws = draws(me, method, seed, t, len(order) // B)
+        stored = []
+        for step, batch in enumerate(order.split(B)):  # 4: for each batch B_t
+            x, y = A(batch), stream.y[batch]
+            if (step + 1) * B > len(order) - m:  # 6-10: mask and store what will still be there
+                stored.append(episode(me.f, x, y, theta))  # by the head that meets the batch
+            rule(me, x, y)  # 5: train the classifier, Eq. 2
+        run.episodes.append(last(stored, m))
+        if memory is not None:
+            memory.write(A(order[-m:]))  # 12: write
+            memory.forget()  # 13-15: forget, every R = 1 tasks
+        evaluate(run, stream, t)
+    return run
+
+
+def backbone(stream: TaskStream, seed: int, *, maps: bool) -> Callable[[Tensor], Tensor]:
+    """g: training images to their maps, or to pooled rows. It is frozen, so both are cached."""
+    whole = stream.maps_of(seed) if maps else None
+    if whole is None:
+        return lambda index: stream.features_of(seed)[index]  # [n, K]
+    return lambda index: whole.rows(index).to(stream.x)  # [n, H, W, K]
+
+
+def capacity(stream: TaskStream, buffer: int, theta: float) -> int:
+    """Examples a task may keep: dropping channels makes room for more examples."""
+    K = stream.n_features
+    kept = max(1, K - 1 - math.floor(round((K - 1) * theta, 9))) if theta else K
+    return buffer // stream.n_tasks * K // kept
+
+
+def episode(f: nn.Module, x: Tensor, y: Tensor, theta: float) -> Episode:
+    """Lines 7 to 9 for a batch: A' = mask * A, and the logits that DER++ will want."""
+    with torch.no_grad():
+        z = f(x)
+    kept = torch.ones(len(x), x.shape[-1], dtype=torch.bool)
+    if theta:
+        kept = mask(saliency(f, x, y), theta)
+        x = x * kept[:, None, None, :]  # TR(1{..} (x) J) * A
+    return Episode(x, y, z, kept)
+
+
+def last(parts: list[Episode], m: int) -> Episode:
+    """The last m examples of a task's batches."""
+    fields = zip(*((p.x, p.y, p.z, p.kept) for p in parts), strict=True)
+    return Episode(*(torch.cat(field)[-m:] for field in fields))
+
+
+def draws(me: Learner, method: str, seed: int, task: int, steps: int) -> Iterator[Examples]:
+    """Step by step the examples to replay, drawn from all past tasks without repetition."""
+    if method in DRAWS and me.past:
+        size = min(int(me.options["replay_batch"]), len(me.memory.y))
+        everything = torch.ones(len(me.memory.y), dtype=torch.bool)
+        rows = replay_indices(seed, task, everything, steps, DRAWS[method], size)
+        for drawn in rows.view(-1, size):
+            yield me.memory[drawn]
+
+
+def coins(seed: int) -> Iterator[Tensor]:
+    """CLS-ER's two uniform numbers of every step."""
+    source = generator(seed, "ema")
+    while True:
+        yield torch.rand(2, generator=source)
+
+
+def train_jointly(stream: TaskStream, seed: int, options: Mapping[str, Any]) -> nn.Module:
+    """JOINT: one epoch over all tasks' data at once, the upper bound."""
+    f = Classifier(stream.n_features, stream.n_classes, seed, stream.x.dtype)
+    order = task_order(seed, "joint", torch.cat(stream.train_tasks))
+    me = Learner(f, options)
+    for batch in order.split(options["batch"]):
+        sgd(me, stream.features_of(seed)[batch], stream.y[batch])
+    return f
+
+
+@torch.no_grad()
+def evaluate(run: Run, stream: TaskStream, t: int) -> None:
+    """Accuracy on every task so far: of all classes, and of the task's own."""
+    rows: tuple[list[float], list[float]] = ([], [])
+    for index, classes in list(zip(stream.test_tasks, stream.classes, strict=True))[: t + 1]:
+        f = run.learner.averages.get("stable", run.learner.f)  # CLS-ER's answer is a slow copy's
+        z, y, own = f(stream.test_x[index]), stream.test_y[index], torch.tensor(classes)
+        for row, answer in zip(rows, (z.argmax(1), own[z[:, own].argmax(1)]), strict=True):
+            row.append(100 * float((answer == y).double().mean()))
+    run.class_il.append(rows[0])
+    run.task_il.append(rows[1])

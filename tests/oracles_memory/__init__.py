@@ -1,1 +1,0 @@
-"""Slow and obvious versions of what the memories do fast."""
