@@ -38,15 +38,7 @@ def test_algorithm_1_is_the_pipelines_sharc(method: str, theta: float, stream: T
     for run, result in zip(runs, found, strict=True):
         memory = ModernHopfield() if theta else None
         with one_thread():
-            alone = train(
-                method,
-                stream,
-                run.seed,
-                BUFFER,
-                options,
-                ModernHopfield() if theta else None,
-                theta,
-            )
+            alone = train(method, stream, run.seed, BUFFER, options, memory, theta)
         assert [len(episode.y) for episode in alone.episodes] == [result.ledger["items"] // T] * T
         for ours, theirs in (
             (result.accuracy.class_il, alone.class_il),
