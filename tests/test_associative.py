@@ -9,7 +9,7 @@ from mapped_toy import BUFFER, H, K, T, dense, mapped_stream, run, same
 from sharc.buffers.budget import DoesNotFitError
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
-from sharc.registry import MEMORIES, METHODS, WITHOUT_MEMORY
+from sharc.registry import MEMORIES, METHODS, replays
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def stream() -> TaskStream:
     return mapped_stream()
 
 
-@pytest.mark.parametrize("method", sorted(set(METHODS) - set(WITHOUT_MEMORY)))
+@pytest.mark.parametrize("method", sorted(filter(replays, METHODS)))
 def test_dropping_nothing_is_the_plain_method_bit_for_bit(stream: TaskStream, method: str) -> None:
     (plus,) = run(stream, method, "bayes_pcn", theta=0.0)
     plain = dense(stream, method)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sharc.config import Params
-from sharc.registry import WITHOUT_MEMORY
+from sharc.registry import replays
 
 DENSE = "dense"
 
@@ -43,7 +43,7 @@ def _table_cells(params: Params) -> Iterator[Cell]:
     plus = [Variant(params.sharc.memory, theta) for theta in sorted(table_thetas(params))]
     for dataset in suite.datasets:
         for method in suite.methods:
-            if method in WITHOUT_MEMORY:
+            if not replays(method):
                 yield Cell(dataset, suite.backbone, method, Variant(), 0)
                 continue
             for variant in [Variant(), *plus]:

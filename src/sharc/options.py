@@ -16,6 +16,7 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+NOT_REGISTERED = "not_registered"  # pydantic's type of error for a name that nothing stands for
 BufferRule = Literal["last", "batch_prefix", "reservoir", "ring"]
 
 
@@ -202,6 +203,8 @@ def complaint(item: Mapping[str, Any], known_keys: Iterable[str]) -> str:
     if item["type"] == "literal_error":
         expected = str(item["ctx"]["expected"]).replace(" or ", ", ").split(", ")
         return unknown("value", item["input"], (name.strip("'") for name in expected))
+    if item["type"] == NOT_REGISTERED:
+        return str(item["msg"])
     message = str(item["msg"]).removeprefix("Value error, ")
     return f"{message} (got {item['input']!r})"
 

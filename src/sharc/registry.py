@@ -1,13 +1,15 @@
 """What can be named in params.yaml: one line each, loaded only when used.
 
-A name maps to "module:object". Because nothing here is imported by a stage, a new line
-re-runs nothing, and a unit of the graph depends on the modules of its own parts alone.
+A name maps to "module:Class", or to "path/to/file.py:Class" for a class that params.yaml adds.
+Because nothing here is imported by a stage, a new line re-runs nothing, and a job depends on the
+modules of its own parts alone.
 """
 
-from importlib import import_module
+from collections.abc import Mapping
 from typing import Any
 
 from sharc.errors import UserError, unknown
+from sharc.references import class_attribute, import_class
 
 METHODS = {
     "sgd": "sharc.strategies.sgd:SGD",
@@ -47,9 +49,14 @@ BACKBONES = {
     "vit_b_16": "sharc.backbones.vit_b_16:ViTB16",
 }
 KINDS = {"method": METHODS, "memory": MEMORIES, "dataset": DATASETS, "backbone": BACKBONES}
+BASES = {
+    "method": "sharc.strategies.base:Strategy",
+    "memory": "sharc.memories.base:AssociativeMemory",
+    "dataset": "sharc.datasets.base:Dataset",
+    "backbone": "sharc.backbones.base:Backbone",
+}
 
 JOINT = "joint"
-WITHOUT_MEMORY = ("sgd", JOINT)  # the two methods that replay nothing and have no "+" form
 
 # Switches of the protocol that are an option of one method: the switch and the option's name.
 OF_METHOD = {
@@ -57,29 +64,65 @@ OF_METHOD = {
     "mer": {"mer_beta": "beta", "mer_gamma": "gamma"},
     "clser": {"clser_head": "head"},
 }
-_PASSES = {"sgd": 1, JOINT: 1, "derpp": 3}
+_PASSES = {"derpp": 3}
+_added: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
+
+
+def adopt(added: Mapping[str, Mapping[str, str]]) -> None:
+    """Let names stand for the classes that params.yaml adds; whatever it added before is gone."""
+    for kind, names in _added.items():
+        names.clear()
+        names.update(added.get(kind, {}))
+
+
+def names(kind: str) -> list[str]:
+    """Every name that stands for a class: ours, then the user's."""
+    return [*KINDS[kind], *_added[kind]]
+
+
+def is_added(kind: str, name: str) -> bool:
+    """Whether a name stands for a class of the user's."""
+    return name in _added[kind]
+
+
+def pick(kind: str, name: str) -> str:
+    """The "module:Class" a name stands for; a miss names its nearest neighbour."""
+    known = KINDS[kind] | _added[kind]
+    if name not in known:
+        raise UserError(unknown(kind, name, known))
+    return known[name]
+
+
+def module_of(kind: str, name: str) -> str:
+    """The module that holds a class, or the path of its file, without importing it."""
+    return pick(kind, name).rpartition(":")[0]
+
+
+def load(kind: str, name: str) -> Any:
+    """Import and return the class a name stands for."""
+    reference = pick(kind, name)
+    found = import_class(reference)
+    if is_added(kind, name):
+        _check_class(kind, reference, found)
+    return found
+
+
+def _check_class(kind: str, reference: str, found: Any) -> None:
+    """Refuse a class of the user's that cannot serve, before anything is made with it."""
+    base = import_class(BASES[kind])
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise UserError(f"{reference} must be a subclass of {base.__module__}.{base.__name__}.")
+    if lacking := sorted(getattr(found, "__abstractmethods__", ())):
+        raise UserError(f"{reference} lacks {', '.join(lacking)}: `sharc new {kind}` shows how.")
+
+
+def replays(method: str) -> bool:
+    """Whether a method replays, and so has a buffer and a "+" form; its class says so."""
+    return bool(class_attribute(pick("method", method), "replays", "none") != "none")
 
 
 def passes(method: str) -> int:
     """How often a step of the authors' code shows its batch to the network: once to learn, once
-    for the maps, and for DER++ once more for the logits.
+    for the maps of a method that replays, and for DER++ once more for the logits.
     """
-    return _PASSES.get(method, 2)
-
-
-def pick(kind: str, name: str) -> str:
-    """The "module:object" a name stands for; a miss names its nearest neighbour."""
-    if name not in KINDS[kind]:
-        raise UserError(unknown(kind, name, KINDS[kind]))
-    return KINDS[kind][name]
-
-
-def module_of(kind: str, name: str) -> str:
-    """The module that holds a registered object, without importing it."""
-    return pick(kind, name).partition(":")[0]
-
-
-def load(kind: str, name: str) -> Any:
-    """Import and return the object a name stands for."""
-    module, _, attribute = pick(kind, name).partition(":")
-    return getattr(import_module(module), attribute)
+    return _PASSES.get(method, 2 if replays(method) else 1)

@@ -1,26 +1,44 @@
 """The kinds of values that params.yaml is made of."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
-from sharc.registry import BACKBONES, DATASETS, MEMORIES, METHODS
+from sharc.errors import unknown
+from sharc.options import NOT_REGISTERED
+from sharc.registry import names, replays
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Theta = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 Device = Literal["auto", "cpu", "cuda"]
-if TYPE_CHECKING:  # a type checker cannot follow names that come from the registries
-    DatasetName = str
-    BackboneName = str
-    MethodName = str
-    MemoryName = str
-else:
-    DatasetName = Literal[tuple(DATASETS)]
-    BackboneName = Literal[tuple(BACKBONES)]
-    MethodName = Literal[tuple(METHODS)]
-    MemoryName = Literal[tuple(MEMORIES)]
+
+
+def _registered(kind: str) -> AfterValidator:
+    """Ours, or added by params.yaml itself: asked when a value is checked, not on import."""
+
+    def check(name: str) -> str:
+        if name not in names(kind):
+            message = unknown("value", name, names(kind)).replace("{", "{{").replace("}", "}}")
+            raise PydanticCustomError(NOT_REGISTERED, message)  # type: ignore[arg-type]
+        return name
+
+    return AfterValidator(check)
+
+
+def _replaying(method: str) -> str:
+    if not replays(method):
+        raise ValueError("replays nothing, so there is no form with SHARC to compare")
+    return method
+
+
+DatasetName = Annotated[str, _registered("dataset")]
+BackboneName = Annotated[str, _registered("backbone")]
+MethodName = Annotated[str, _registered("method")]
+ReplayingMethod = Annotated[MethodName, AfterValidator(_replaying)]
+MemoryName = Annotated[str, _registered("memory")]
 SourceName = Literal["bundled", "official", "folder", "mirror", "npm"]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from sharc.config.added import adopt_added
 from sharc.config.explain import explain
 from sharc.config.model import Params
 from sharc.errors import UserError, unknown
@@ -34,6 +35,7 @@ def load_params(path: Path = Path("params.yaml"), suite: str | None = None) -> P
     resolved, name = copy.deepcopy(raw), str(raw.get("suite"))
     for key, value in settings.items():
         _assign(resolved, key, value, path, name)
+    adopt_added(resolved, path)
     try:
         return Params.model_validate(resolved)
     except ValidationError as error:

@@ -4,8 +4,18 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from sharc.config.base import Block, Count, DatasetName, Device, MemoryName, Positive, Share, Theta
-from sharc.config.parts import Memories, Methods
+from sharc.config.base import (
+    BackboneName,
+    Block,
+    Count,
+    DatasetName,
+    Device,
+    MemoryName,
+    Positive,
+    Share,
+    Theta,
+)
+from sharc.config.parts import Empty, Memories, Methods
 from sharc.config.suites import Suite
 
 
@@ -146,6 +156,7 @@ class Params(Block):
     methods: Methods  # type: ignore[valid-type]
     sharc: Sharc
     memories: Memories  # type: ignore[valid-type]
+    backbones: dict[BackboneName, Empty] = Field(default_factory=dict)
     protocols: Protocols
     figure1: Figure1
     resources: Resources

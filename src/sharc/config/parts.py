@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import ConfigDict, Field, create_model
 
 from sharc.config.base import Block, Count, Positive, Share
 from sharc.registry import MEMORIES, METHODS
@@ -84,10 +84,17 @@ class Hopfield(Block):
     steps: Count
 
 
+class _Open(Block):
+    """A block that also holds the options of what params.yaml adds (see `sharc.config.added`)."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Options]
+
+
 def _one_block_each(name: str, registry: dict[str, str], known: dict[str, Any]) -> Any:
     """A block with a key for each registered name, so that a new name needs no new class here."""
     fields: dict[str, Any] = {key: (known.get(key, Options), ...) for key in registry}
-    return create_model(name, __base__=Block, **fields)
+    return create_model(name, __base__=_Open, **fields)
 
 
 Methods = _one_block_each(

@@ -11,6 +11,7 @@ from sharc.config.base import (
     DatasetName,
     MemoryName,
     MethodName,
+    ReplayingMethod,
     SourceName,
     Theta,
 )
@@ -20,7 +21,7 @@ class Varied(Block):
     """The buffer and the methods on which a figure varies one thing."""
 
     buffer: Count
-    methods: list[MethodName]
+    methods: list[ReplayingMethod]
 
 
 class MemoryComparison(Block):
@@ -28,7 +29,7 @@ class MemoryComparison(Block):
 
     dataset: DatasetName
     buffer: Count
-    methods: dict[MethodName, Literal["task_il", "class_il"]]
+    methods: dict[ReplayingMethod, Literal["task_il", "class_il"]]
     names: list[MemoryName]
 
 

@@ -14,26 +14,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from sharc.artifacts.files import write_atomically, write_text
+from sharc.looks import Shown
 
 STYLE = Path(__file__).with_name("paper.mplstyle")
-# Okabe and Ito's palette; every series also has a marker of its own, so grey print works.
-COLOURS = {
-    "gem": "#0072B2", "agem": "#56B4E9", "er": "#D55E00", "mer": "#E69F00",
-    "derpp": "#009E73", "clser": "#CC79A7", "sgd": "#555555", "joint": "#000000",
-}  # fmt: skip
-MARKERS = {
-    "gem": "s", "agem": "D", "er": "o", "mer": "^", "derpp": "v", "clser": "P",
-    "sgd": "x", "joint": "*",
-}  # fmt: skip
-MEMORY_COLOURS = {
-    "bayes_pcn": "#0072B2", "modern_hopfield": "#D55E00", "hopfield": "#E69F00",
-    "pcn": "#009E73", "none": "#555555", "mean": "#56B4E9", "oracle": "#000000",
-    "pooled": "#CC79A7",
-}  # fmt: skip
-MEMORY_MARKERS = {
-    "bayes_pcn": "o", "modern_hopfield": "s", "hopfield": "^", "pcn": "v",
-    "none": "x", "mean": "D", "oracle": "*", "pooled": "P",
-}  # fmt: skip
+COLOURS, MARKERS = Shown("method", "colour"), Shown("method", "marker")
+MEMORY_COLOURS, MEMORY_MARKERS = Shown("memory", "colour"), Shown("memory", "marker")
 BASE_LINE, PLUS_LINE = ":", "-"
 
 

@@ -1,6 +1,7 @@
 """What collect wrote, read back: data frames and the provenance of every cell."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ class Results:
     """A folder of collected results; each file is read once, when it is first asked for."""
 
     folder: Path
+    only: Mapping[str, Collection[Any]] = field(default_factory=dict)  # values by column
 
     def _read(self, name: str) -> pd.DataFrame:
         path = self.folder / name
@@ -25,7 +27,10 @@ class Results:
         if not path.is_file():
             raise UserError(f"{path} does not exist: build it with `snakemake --cores 2 all`.")
         # The memory called "none" must not turn into a missing value.
-        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+        for column in self.only.keys() & set(frame.columns):
+            frame = frame[frame[column].isin(self.only[column]) | frame[column].isna()]
+        return frame
 
     @cached_property
     def runs(self) -> pd.DataFrame:

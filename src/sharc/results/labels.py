@@ -1,32 +1,10 @@
-"""How names of the grid are written for people; one table, read by tables, figures and report."""
+"""How names of the grid are written for people, in tables, figures and report."""
 
-METHODS = {
-    "joint": "JOINT",
-    "sgd": "SGD",
-    "gem": "GEM",
-    "agem": "A-GEM",
-    "er": "ER",
-    "mer": "MER",
-    "derpp": "DER++",
-    "clser": "CLS-ER",
-}
-DATASETS = {
-    "cifar10": "S-CIFAR-10",
-    "cifar100": "S-CIFAR-100",
-    "mini_imagenet": "S-Mini-ImgNet",
-    "tiny_imagenet": "S-Tiny-ImgNet",
-    "digits": "S-Digits",
-}
-MEMORIES = {
-    "bayes_pcn": "BayesPCN",
-    "modern_hopfield": "modern Hopfield",
-    "hopfield": "classical Hopfield",
-    "pcn": "PCN",
-    "none": "none (zeros)",
-    "mean": "class mean",
-    "oracle": "oracle",
-    "pooled": "pooled storage",
-}
+from sharc.looks import Shown, look
+
+METHODS = Shown("method", "label")
+DATASETS = Shown("dataset", "label")
+MEMORIES = Shown("memory", "label")
 SCENARIOS = {"task_il": "Task-IL", "class_il": "Class-IL"}
 
 # The tables' third column is titled S-Mini-ImgNet, but by its JOINT rows (ACC - BWT is the chance
@@ -44,24 +22,26 @@ THIRD_COLUMN_NOTE = (
 )
 
 NAIVE = ("joint", "sgd")
-REPLAY = tuple(name for name in METHODS if name not in NAIVE)
+REPLAY = ("gem", "agem", "er", "mer", "derpp", "clser")  # the paper's, in the order of its rows
+PAPER_BUFFERS = (200, 500, 1000)
+REHEARSAL = "digits"  # not the paper's, but what the paper's claims are rehearsed on
 MINUS = "\N{MINUS SIGN}"
 PLUS = "\N{SUPERSCRIPT PLUS SIGN}"  # DER++ with SHARC is DER++⁺, not DER+++
 
 
 def method(name: str) -> str:
     """The method as the paper writes it; an unknown one keeps its own name."""
-    return METHODS.get(name, name)
+    return look("method", name).label
 
 
 def dataset(name: str) -> str:
     """The data set as the paper's table heads write it."""
-    return DATASETS.get(name, name)
+    return look("dataset", name).label
 
 
 def memory(name: str) -> str:
     """The associative memory in words."""
-    return MEMORIES.get(name, name)
+    return look("memory", name).label
 
 
 def scenario(name: str) -> str:

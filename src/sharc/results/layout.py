@@ -40,6 +40,7 @@ class Layout:
     theta: dict[str, float]
     memory: str
     backbone: str | None = None
+    without_replay: tuple[str, ...] = labels.NAIVE
 
     @classmethod
     def of(cls, layout: dict[str, Any]) -> "Layout":
@@ -54,6 +55,7 @@ class Layout:
             theta={name: float(layout["theta"][name]) for name in SCENARIOS},
             memory=layout["memory"],
             backbone=layout.get("backbone"),
+            without_replay=tuple(layout.get("without_replay", labels.NAIVE)),
         )
 
     def variant(self, scenario: str, *, plus: bool) -> str:
@@ -81,14 +83,19 @@ class Layout:
         """The methods that have a "+" form, in the paper's order of rows."""
         order = list(labels.METHODS)
         return sorted(
-            (name for name in self.methods if name not in labels.NAIVE),
+            (name for name in self.methods if name not in self.without_replay),
             key=lambda name: order.index(name) if name in order else len(order),
         )
 
+    def plain_methods(self) -> list[str]:
+        """The methods that replay nothing: JOINT and SGD, then any others."""
+        mine = [name for name in self.methods if name in self.without_replay]
+        return sorted(mine, key=lambda name: (*labels.NAIVE, name).index(name))
+
     def rows(self, buffers: Sequence[int]) -> list[Row]:
-        """JOINT and SGD first, then per buffer every method with its "+" below it."""
-        naive = [Row(name, False, 0) for name in labels.NAIVE if name in self.methods]
-        return naive + [
+        """What replays nothing first, then per buffer every method with its "+" below it."""
+        plain = [Row(name, False, 0) for name in self.plain_methods()]
+        return plain + [
             Row(name, plus, buffer)
             for buffer in buffers
             for name in self.plus_methods()

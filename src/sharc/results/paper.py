@@ -15,7 +15,7 @@ _COLUMNS = {
     "table", "scenario", "dataset", "buffer", "method", "sharc",
     "acc_mean", "acc_std", "bwt_mean", "bwt_std",
 }  # fmt: skip
-_NAMES = {label: name for name, label in labels.METHODS.items()}
+_NAMES = {labels.method(name): name for name in (*labels.NAIVE, *labels.REPLAY)}
 
 
 @dataclass(frozen=True)

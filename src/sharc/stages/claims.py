@@ -6,6 +6,7 @@ from typing import Any
 from sharc.artifacts.files import write_json, write_text
 from sharc.claims import registry
 from sharc.claims.evidence import Evidence
+from sharc.claims.scope import of_the_paper
 from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
@@ -23,7 +24,8 @@ def build(
     layout: dict[str, Any],
 ) -> None:
     """Evaluate every entry of `claims_yaml` on our runs and on the paper's own numbers."""
-    evidence = Evidence(Results(results), Layout.of(layout), Paper(paper_csv), figure1)
+    ours, narrow = of_the_paper(Results(results), Layout.of(layout))
+    evidence = Evidence(ours, narrow, Paper(paper_csv), figure1)
     found = [registry.evaluate(evidence, claim) for claim in registry.read(claims_yaml)]
     counts = {verdict: sum(c["verdict"] == verdict for c in found) for verdict in VERDICTS}
     write_json(out_json, {"counts": counts, "claims": found})

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from sharc import looks
 from sharc.config import Params
 from sharc.grid import DENSE, Cell, cells
-from sharc.registry import module_of
+from sharc.registry import module_of, replays
 from sharc.workflow.feature_units import trained_on
 from sharc.workflow.ladder_units import (
     PART,
@@ -183,6 +184,8 @@ def layout(params: Params) -> dict[str, Any]:
         "datasets": suite.datasets,
         "backbone": suite.backbone,
         "methods": suite.methods,
+        "without_replay": [name for name in suite.methods if not replays(name)],
+        "looks": looks.added(),
         "memory": params.sharc.memory,
         "theta": params.sharc.theta.model_dump(),
         "memories": suite.memories.model_dump() if suite.memories else None,

@@ -5,7 +5,7 @@ from typing import Any
 
 from sharc.config import Params
 from sharc.grid import DENSE, Cell
-from sharc.registry import OF_METHOD, WITHOUT_MEMORY, module_of
+from sharc.registry import OF_METHOD, module_of, replays
 
 _OF_SHARC = (
     *("budget_count", "stored", "recall", "recall_scope", "write_scope", "forget"),
@@ -24,7 +24,7 @@ def train_params(
     options["method"] = _plain(getattr(params.methods, method)) | {
         option: switches[switch] for switch, option in OF_METHOD.get(method, {}).items()
     }
-    if method not in WITHOUT_MEMORY:
+    if replays(method):
         options["buffer_rule"] = switches["buffer_rule"]
     if kept_as != DENSE:
         options["memory"] = _plain(getattr(params.memories, kept_as))
@@ -32,7 +32,7 @@ def train_params(
             options["memory"]["read"] = switches["read"]
         options["sharc"] = {name: switches[name] for name in _OF_SHARC}
         options["sharc"] |= params.sharc.model_dump(include={"forget_every", "space", "budget"})
-    elif method not in WITHOUT_MEMORY and switches["budget_count"] == "nonzero":
+    elif replays(method) and switches["budget_count"] == "nonzero":
         options["sharc"] = {"budget_count": "nonzero"}  # whole maps, but zeros cost nothing
     runs = [
         {"variant": cell.variant.name, "theta": cell.variant.theta, "buffer": cell.buffer}

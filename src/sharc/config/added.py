@@ -1,0 +1,124 @@
+"""What params.yaml adds: classes of the user's own, taken out of it and put into the registry.
+
+    methods: {er_ace2: {class: own/er_ace2.py:ERACE2, alpha: 0.5}}
+
+registers `er_ace2` and leaves `{alpha: 0.5}`, its options, for the model to check. A name without
+a `class` is looked up among the installed packages, by the entry point groups `sharc.methods`,
+`sharc.memories`, `sharc.datasets` and `sharc.backbones`.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from sharc import looks, registry
+from sharc.errors import UserError, unknown
+from sharc.references import check_reference, class_attribute
+
+BLOCKS = {
+    "methods": "method",
+    "memories": "memory",
+    "datasets": "dataset",
+    "backbones": "backbone",
+}
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+
+
+def adopt_added(raw: dict[str, Any], path: Path) -> None:
+    """Register what `raw` adds; what is left in `raw` are options."""
+    found: dict[str, dict[str, str]] = {}
+    shown: dict[str, dict[str, dict[str, str | None]]] = {}
+    mistakes = []
+    for block, name, options in _entries(raw):
+        kind = BLOCKS[block]
+        try:
+            reference = _reference(block, name, options, path)
+            if reference is None:
+                continue
+            check_reference(reference)
+            class_attribute(reference, "replays")  # the grid will ask
+            shown.setdefault(kind, {})[name] = _look(reference)
+            found.setdefault(kind, {})[name] = reference
+        except UserError as error:
+            mistakes.append(f"  {block}.{name}: {error}")
+    if mistakes:
+        raise UserError(
+            "\n".join(
+                [f"{path} is not valid:", *mistakes, f"Fix {path}, then run `sharc validate`."]
+            )
+        )
+    registry.adopt(found)
+    looks.adopt(shown)
+
+
+def _entries(raw: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Block, name and options of everything that may be an addition."""
+    for block in BLOCKS:
+        entries = raw.get(block)
+        for name, options in entries.items() if isinstance(entries, dict) else ():
+            if isinstance(name, str) and isinstance(options, dict):
+                yield block, name, options
+    for backbone in _suites_backbones(raw):
+        yield "backbones", backbone, {}
+
+
+def _suites_backbones(raw: dict[str, Any]) -> Iterator[str]:
+    """Backbones of installed packages need no block of their own."""
+    suites = raw.get("suites")
+    for suite in suites.values() if isinstance(suites, dict) else ():
+        name = suite.get("backbone") if isinstance(suite, dict) else None
+        if isinstance(name, str) and name in _installed("backbones"):
+            yield name
+
+
+def _reference(block: str, name: str, options: dict[str, Any], path: Path) -> str | None:
+    """The class that a name is to stand for; None if the name is ours."""
+    ours = registry.KINDS[BLOCKS[block]]
+    given = options.pop("class", None)
+    if name in ours:
+        if given is not None:
+            raise UserError(f"{name!r} is a {BLOCKS[block]} of sharc's own: choose another name.")
+        return None
+    if not _NAME.fullmatch(name):
+        raise UserError("a name is made of small letters, digits and _, and starts with a letter.")
+    if given is None:
+        return _installed_reference(block, name)
+    if not isinstance(given, str) or ":" not in given:
+        raise UserError(f"class is {given!r}: write `path/to/file.py:ClassName`.")
+    module, _, called = given.rpartition(":")
+    return f"{path.parent / module}:{called}" if module.endswith(".py") else given
+
+
+def _installed_reference(block: str, name: str) -> str:
+    """The class that an installed package offers under this name."""
+    kind, installed = BLOCKS[block], _installed(block)
+    if name in installed:
+        return installed[name]
+    known = [*registry.KINDS[kind], *installed]
+    raise UserError(
+        f"{unknown(kind, name, known)} To add your own, give it a class here, "
+        f"`{name}: {{class: own/{name}.py:ClassName}}`; `sharc new {kind} {name}` writes the file."
+    )
+
+
+@cache
+def _installed(block: str) -> dict[str, str]:
+    """Names and classes that installed packages offer by their entry points."""
+    return {entry.name: entry.value for entry in entry_points(group=f"sharc.{block}")}
+
+
+def _look(reference: str) -> dict[str, str | None]:
+    """The label, colour and marker that a class asks for."""
+    wanted = {field: class_attribute(reference, field) for field in looks.Look._fields}
+    for field, value in wanted.items():
+        if value is not None and not isinstance(value, str):
+            raise UserError(f"{reference} sets {field} to {value!r}: a text is expected.")
+    if wanted["colour"] and not _COLOUR.fullmatch(wanted["colour"]):
+        raise UserError(f"{reference} sets colour to {wanted['colour']!r}: write `#rrggbb`.")
+    if wanted["marker"] and wanted["marker"] not in looks.MARKERS:
+        raise UserError(f"{reference}: {unknown('marker', wanted['marker'], looks.MARKERS)}")
+    return wanted
