@@ -24,10 +24,9 @@ def draw(folder: Path) -> Path:
     with style.styled():
         [drawing] = gains.draw(Results(RESULTS), shown, Paper(PAPER))
         assert isinstance(drawing, style.Drawing)
-        style.save(replace(drawing, narrow=None, data=None), folder)
-    for ending in ("pdf", "svg"):
-        (folder / f"{drawing.name}.{ending}").unlink()
-    return folder / f"{drawing.name}.png"
+        path = folder / "gains.png"
+        drawing.figure.savefig(path, metadata={"Software": None})
+    return path
 
 
 if __name__ == "__main__":
