@@ -13,7 +13,7 @@ from bench.section import Section, Size, Table
 from bench.streams import CIFAR10, OFFLINE, Shape, synthetic
 from bench.timing import Measure, Spent, Way, interleaved, number, ratio
 from bench.training import LABELS, OPTIONS, ours
-from sharc.buffers.associative import AssociativeBuffer
+from sharc.buffers.sharc import SharcBuffer
 from sharc.engine.device import one_thread
 from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
@@ -38,7 +38,7 @@ def sharc(
     """Train a method with an associative buffer; making the synthetic maps is not counted."""
     maps: Any = stream.maps
     wall, start, making = time.perf_counter(), time.process_time(), maps.seconds
-    make = partial(AssociativeBuffer, memory=load("memory", memory))
+    make = partial(SharcBuffer, memory=load("memory", memory))
     runs = [RunSpec(seed, buffer, theta) for seed in range(seeds)]
     options = {"device": "cpu"} | OPTIONS.get(method, {})
     train(stream, runs, load("method", method.partition("_")[0]), options, make)

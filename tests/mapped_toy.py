@@ -6,11 +6,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sharc.buffers.associative import AssociativeBuffer
 from sharc.buffers.base import Buffer
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.runs import RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
+from sharc.options import StorageOptions, parsed
+from sharc.references import import_class
 from sharc.registry import load
 from sharc.trainer.train import MakeBuffer, train
 
@@ -42,12 +43,14 @@ def mapped_stream() -> TaskStream:
     )
 
 
-def made(memory: str, **sharc: Any) -> MakeBuffer:
+def made(memory: str, options: dict[str, Any] | None = None, /, **sharc: Any) -> MakeBuffer:
     kind = load("memory", memory)
     if issubclass(kind, Buffer):
         return kind
-    options = kind.Options(**SMALL.get(memory, {}))
-    return partial(AssociativeBuffer, memory=kind, memory_options=options, sharc=sharc)
+    given = kind.Options(**SMALL.get(memory, {}) | (options or {}))
+    storage = parsed(StorageOptions, sharc, "sharc")
+    buffer = import_class(storage.buffer)
+    return partial(buffer, memory=kind, memory_options=given, sharc=storage)
 
 
 def run(

@@ -1,15 +1,21 @@
 """SHARC as a buffer: what it stores, what it replays, what it says it holds."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
-from mapped_toy import BUFFER, H, K, T, dense, mapped_stream, run, same
+from mapped_toy import BUFFER, SMALL, H, K, T, dense, mapped_stream, run, same
 from sharc.buffers.budget import DoesNotFitError
+from sharc.buffers.reference import ReferenceBuffer
+from sharc.buffers.sharc import SharcBuffer
+from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
-from sharc.registry import MEMORIES, METHODS, replays
+from sharc.options import StorageOptions, parsed
+from sharc.registry import MEMORIES, METHODS, load, replays
+from sharc.trainer.train import train
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +144,6 @@ def test_the_authors_switches_recall_once_and_only_the_last_batches(stream: Task
     assert parts["values"]["floats"] + parts["recalled"]["floats"] == whole
 
 
-def test_masks_may_be_taken_when_the_task_ends(stream: TaskStream) -> None:
-    (late,) = run(stream, "mer", "none", saliency_time="task_end")
-    assert late.ledger["items"] == 60
-
-
 def test_a_pooled_memory_needs_no_maps(stream: TaskStream) -> None:
     (result,) = run(replace(stream, maps=None), "mer", "bayes_pcn", space="pooled")
     assert result.ledger["parts"]["memory_weights"]["floats"] < 24 * K * H * H
@@ -150,8 +151,37 @@ def test_a_pooled_memory_needs_no_maps(stream: TaskStream) -> None:
         run(replace(stream, maps=None), "mer", "bayes_pcn")
 
 
-def test_a_wrong_switch_names_its_neighbour(stream: TaskStream) -> None:
-    with pytest.raises(UserError, match="Did you mean 'forget_every'"):
-        run(stream, forget_evry=2)
-    with pytest.raises(UserError, match="Did you mean 'pooled'"):
-        run(stream, space="poled")
+def test_a_wrong_switch_names_its_neighbour() -> None:
+    for wrong, said in (({"forget_evry": 2}, "forget_every"), ({"space": "poled"}, "pooled")):
+        with pytest.raises(UserError, match=f"Did you mean '{said}'"):
+            parsed(StorageOptions, wrong, "sharc")
+
+
+@pytest.mark.parametrize("memory", ["bayes_pcn", "oracle"])
+def test_the_authors_buffer_with_the_papers_switches_is_algorithm_1_bit_for_bit(
+    stream: TaskStream, memory: str
+) -> None:
+    kind = load("memory", memory)
+    options = kind.Options(**SMALL.get(memory, {}))
+    results = [
+        train(
+            stream,
+            [RunSpec(seed, BUFFER, 0.8) for seed in (0, 1)],
+            load("method", "derpp"),
+            {},
+            partial(buffer, memory=kind, memory_options=options),
+        )
+        for buffer in (SharcBuffer, ReferenceBuffer)
+    ]
+    for paper, reference in zip(*results, strict=True):
+        assert same(paper, reference)
+        assert (paper.recall, paper.ledger) == (reference.recall, reference.ledger)
+
+
+def test_random_masks_keep_as_many_channels_but_others(stream: TaskStream) -> None:
+    chosen, random, again = (
+        run(stream, "mer", "none", saliency=rule)[0] for rule in ("abs_gt", "random", "random")
+    )
+    assert random.ledger == chosen.ledger
+    assert random.recall != chosen.recall
+    assert random.recall == again.recall

@@ -7,7 +7,7 @@ import torch
 
 from oracles.toy import toy_stream
 from sharc.buffers.dense import DenseBuffer
-from sharc.buffers.rules import batch_prefix, last, prefixes_that_fit, reservoir, ring
+from sharc.buffers.selection import batch_prefix, last, prefixes_that_fit, reservoir, ring
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.sampling import replay_indices, without_replacement
@@ -77,7 +77,7 @@ def test_a_dense_buffer_replays_the_last_m_of_each_past_task() -> None:
     for task in range(2):
         order = stream.train_tasks[task].flip(0).expand(2, -1)
         buffer.begin_task(task, head_for(2), order, batch=10)
-        assert not buffer.hits  # the order alone says what is kept
+        assert not buffer.captures  # the order alone says what is kept
         buffer.end_task(task, head_for(2))
     assert buffer.replay is not None
     assert buffer.replay.task_slices == [slice(0, 3), slice(3, 6)]
@@ -92,8 +92,8 @@ def test_logits_are_captured_at_the_step_that_sees_the_example() -> None:
     buffer = DenseBuffer(stream, [RunSpec(0, 9)], {}, wants_logits=True)
     order = stream.train_tasks[0][None]
     buffer.begin_task(0, head_for(1), order, batch=2)
-    assert sorted(buffer.hits) == [28, 29]  # examples 57, 58, 59 of 60, two a step
-    for step in buffer.hits:
+    assert sorted(buffer.captures) == [28, 29]  # examples 57, 58, 59 of 60, two a step
+    for step in buffer.captures:
         rows = torch.tensor([[2.0 * step], [2.0 * step + 1]])
         buffer.observe(step, rows.expand(1, 2, 6), head_for(1))
     buffer.end_task(0, head_for(1))

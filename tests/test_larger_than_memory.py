@@ -106,12 +106,12 @@ def extract(folder: Path) -> None:
 
 def rehearse(folder: Path) -> None:
     """ER with an associative memory in map space: 1,000 maps are held, and recalled."""
-    from sharc.buffers.associative import AssociativeBuffer
+    from sharc.buffers.sharc import SharcBuffer
     from sharc.memories.modern_hopfield import ModernHopfield
     from sharc.stages import train
     from sharc.strategies.er import ER
 
-    make = partial(AssociativeBuffer, memory=ModernHopfield)
+    make = partial(SharcBuffer, memory=ModernHopfield)
     identity = {"variant": "modern_hopfield-t0.8", "theta": 0.8, "buffer": 200, "seed": 0}
     wanted = [train.Wanted(folder / "run.json", "key", identity)]
     method = train.Method(ER, {"learning_rate": 1e-3}, {}, make)

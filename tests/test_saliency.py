@@ -103,16 +103,6 @@ def test_the_quantile_is_numpys(theta: float, seed: int) -> None:
     np.testing.assert_allclose(quantile(row, theta)[:, 0], expected, rtol=1e-4, atol=1e-5)
 
 
-def test_random_masks_keep_as_many_and_depend_on_their_own_generator_alone() -> None:
-    weights = rows(2, 4, 100)
-    seeded = [torch.Generator().manual_seed(s) for s in (1, 2)]
-    both = masks(weights, 0.8, "random", seeded)
-    alone = masks(weights[1:], 0.8, "random", [torch.Generator().manual_seed(2)])
-    assert both.sum(-1).unique().tolist() == [kept_count(100, 0.8)]
-    assert torch.equal(both[1], alone[0])
-    assert not torch.equal(both[0], both[1])
-
-
 def test_runs_do_not_share_a_threshold() -> None:
     small, large = rows(1, 3, 50), 100 * rows(1, 3, 50, seed=1)
     stacked = masks(torch.cat([small, large]), 0.8)

@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
 import torch
 
-from mapped_toy import BUFFER, H, K, Maps, T, mapped_stream, run
+from mapped_toy import BUFFER, H, K, Maps, T, made, mapped_stream, run
 from oracles.toy import toy_stream
-from sharc.buffers.associative import AssociativeBuffer
 from sharc.buffers.dense import DenseBuffer
+from sharc.buffers.sharc import SharcBuffer
 from sharc.config import load_params
 from sharc.config.model import Switches
 from sharc.engine.runs import RunSpec
@@ -33,17 +32,18 @@ def stream() -> TaskStream:
     return mapped_stream()
 
 
-def buffer_of(stream: TaskStream, memory: str = "oracle", **sharc: Any) -> AssociativeBuffer:
+def buffer_of(stream: TaskStream, memory: str = "oracle", **sharc: Any) -> SharcBuffer:
     """The buffer of a finished run."""
-    made: list[AssociativeBuffer] = []
+    kept: list[SharcBuffer] = []
 
-    def make(*given: Any) -> AssociativeBuffer:
-        kind = load("memory", memory)
-        made.append(AssociativeBuffer(*given, memory=kind, sharc=sharc))
-        return made[-1]
+    def make(*given: Any) -> SharcBuffer:
+        buffer = made(memory, **sharc)(*given)
+        assert isinstance(buffer, SharcBuffer)
+        kept.append(buffer)
+        return buffer
 
     train(stream, [RunSpec(0, BUFFER, 0.8)], load("method", "mer"), {}, make)
-    return made[0]
+    return kept[0]
 
 
 @contextmanager
@@ -103,12 +103,7 @@ def test_recall_scope_last_batches_leaves_the_gaps_of_older_examples(stream: Tas
 def test_recall_at_store_comes_before_the_task_is_forgotten(stream: TaskStream) -> None:
     errors = {}
     for name, sharc in (("at_store", AT_ONCE), ("task_start", {"recall": "task_start"})):
-        make = partial(
-            AssociativeBuffer,
-            memory=BayesPCN,
-            memory_options=BayesPCN.Options(hidden=24, beta=1.0),
-            sharc=sharc,
-        )
+        make = made("bayes_pcn", {"beta": 1.0}, **sharc)
         (result,) = train(stream, [RunSpec(0, BUFFER, 0.8)], load("method", "mer"), {}, make)
         errors[name] = result.recall[0]["mse"] / result.recall[0]["zero_fill_mse"]
     assert errors["at_store"] < 0.7

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from mapped_toy import BUFFER, T, mapped_stream
-from sharc.buffers.associative import AssociativeBuffer
+from sharc.buffers.sharc import SharcBuffer
 from sharc.engine.device import one_thread
 from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
@@ -32,7 +32,7 @@ def stream() -> TaskStream:
 def test_algorithm_1_is_the_pipelines_sharc(method: str, theta: float, stream: TaskStream) -> None:
     strategy = load("method", method)
     options = strategy.complete(OPTIONS | {"dtype": "float64", "device": "cpu"})
-    make = partial(AssociativeBuffer, memory=load("memory", "modern_hopfield"))
+    make = partial(SharcBuffer, memory=load("memory", "modern_hopfield"))
     runs = [RunSpec(seed, BUFFER, theta) for seed in (0, 1)]
     found = train_stacked(stream, runs, strategy, options, make)
     for run, result in zip(runs, found, strict=True):

@@ -160,10 +160,16 @@ class StorageOptions(NoOptions):
         return self
 
     @property
-    def as_in_the_paper(self) -> bool:
-        """Whether every switch is set as in the paper (`random` saliency is a control there)."""
-        paper = StorageOptions(saliency="abs_gt" if self.saliency != "random" else "random")
-        return all(getattr(self, name) == getattr(paper, name) for name in switches(type(self)))
+    def buffer(self) -> str:
+        """The class that stores this way: Algorithm 1's if every switch is set as in the paper."""
+        differing = {
+            name
+            for name in switches(type(self))
+            if getattr(self, name) != type(self).model_fields[name].default
+        }
+        if not differing or (differing, self.saliency) == ({"saliency"}, "random"):  # a control
+            return "sharc.buffers.sharc:SharcBuffer"
+        return "sharc.buffers.reference:ReferenceBuffer"
 
 
 def keep_what_is_recalled(recall: str, stored: str) -> None:
@@ -189,8 +195,10 @@ def parsed(model: type[Model], values: Mapping[str, Any], owner: str) -> Model:
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        found = {".".join(map(str, item["loc"])): dict(item) for item in error.errors()}
-        lines = [f"{owner}: {key}: {complaint(i, model.model_fields)}" for key, i in found.items()]
+        lines = []
+        for item in error.errors():
+            where = ": ".join([owner, *map(str, item["loc"])])
+            lines.append(f"{where}: {complaint(dict(item), model.model_fields)}")
         raise UserError("\n".join(lines)) from None
 
 
@@ -206,7 +214,7 @@ def complaint(item: Mapping[str, Any], known_keys: Iterable[str]) -> str:
     if item["type"] == NOT_REGISTERED:
         return str(item["msg"])
     message = str(item["msg"]).removeprefix("Value error, ")
-    return f"{message} (got {item['input']!r})"
+    return message if isinstance(item["input"], dict) else f"{message} (got {item['input']!r})"
 
 
 METHODS: dict[str, type[MethodOptions]] = {

@@ -6,14 +6,13 @@ samples of a class share one mask between two updates of the head.
 """
 
 import math
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from sharc.errors import UserError, unknown
 
-RULES = ("abs_gt", "relu_ge", "random")
+RULES = ("abs_gt", "relu_ge")
 
 
 def channel_saliency(weight: Tensor, positions: int) -> Tensor:
@@ -25,7 +24,7 @@ def channel_saliency(weight: Tensor, positions: int) -> Tensor:
     return weight / positions
 
 
-def _place(channels: int, theta: float) -> float:
+def _rank(channels: int, theta: float) -> float:
     """Where the theta-quantile lies among `channels` ordered values, counted from 0.
 
     Rounded, because 0.8·(K - 1) may miss the whole number it is by a bit in floating point.
@@ -35,21 +34,15 @@ def _place(channels: int, theta: float) -> float:
 
 def kept_count(channels: int, theta: float) -> int:
     """How many channels |a| > Q_theta keeps when no two saliencies are equal; at least one."""
-    return max(1, channels - 1 - math.floor(_place(channels, theta))) if theta else channels
+    return max(1, channels - 1 - math.floor(_rank(channels, theta))) if theta else channels
 
 
-def masks(
-    saliency: Tensor,
-    theta: float,
-    rule: str = "abs_gt",
-    generators: Sequence[torch.Generator] | None = None,
-) -> Tensor:
+def masks(saliency: Tensor, theta: float, rule: str = "abs_gt") -> Tensor:
     """Eq. 4: which channels are kept, bool [S, C, K] for saliency [S, C, K].
 
     abs_gt   |a| > Q_theta (the paper's rule); at theta = 1 the largest alone, by >=
     relu_ge  max(a, 0) >= Q_theta (the authors' code): where a share theta of the row is not
              positive the quantile is 0 and nothing is dropped
-    random   as many channels as abs_gt, drawn from each run's generator: a control
     """
     check(theta, rule)
     if theta == 0:
@@ -57,16 +50,14 @@ def masks(
     if rule == "relu_ge":
         positive = saliency.clamp_min(0)
         return positive >= quantile(positive, theta)
-    if rule == "random":
-        return _random_masks(saliency, theta, generators or ())
     size = saliency.abs()
-    if _place(size.shape[-1], theta) >= size.shape[-1] - 1:  # nothing lies above the largest
+    if _rank(size.shape[-1], theta) >= size.shape[-1] - 1:  # nothing lies above the largest
         return size >= quantile(size, 1.0)
     return size > _lower_neighbour(size, theta)
 
 
 def check(theta: float, rule: str) -> None:
-    """Stop at a share that is none, or at a rule that nobody knows."""
+    """Refuse a theta outside [0, 1] and an unknown rule."""
     if not 0 <= theta <= 1:
         raise UserError(f"theta {theta} is not a share of channels: use a number from 0 to 1.")
     if rule not in RULES:
@@ -75,10 +66,10 @@ def check(theta: float, rule: str) -> None:
 
 def quantile(values: Tensor, theta: float) -> Tensor:
     """The linearly interpolated theta-quantile of the last dimension, which is kept as 1."""
-    place = _place(values.shape[-1], theta)
+    rank = _rank(values.shape[-1], theta)
     ordered = values.sort(dim=-1).values
-    below, above = ordered[..., math.floor(place), None], ordered[..., math.ceil(place), None]
-    return below + (above - below) * (place - math.floor(place))
+    below, above = ordered[..., math.floor(rank), None], ordered[..., math.ceil(rank), None]
+    return below + (above - below) * (rank - math.floor(rank))
 
 
 def _lower_neighbour(size: Tensor, theta: float) -> Tensor:
@@ -86,14 +77,5 @@ def _lower_neighbour(size: Tensor, theta: float) -> Tensor:
 
     Without the interpolation no rounding can swallow a channel.
     """
-    place = math.floor(_place(size.shape[-1], theta))
-    return size.sort(dim=-1).values[..., place, None]
-
-
-def _random_masks(saliency: Tensor, theta: float, generators: Sequence[torch.Generator]) -> Tensor:
-    """As many kept as by abs_gt without ties, one draw per run and class."""
-    runs, classes, channels = saliency.shape
-    if len(generators) != runs:
-        raise ValueError(f"{runs} runs need {runs} generators, got {len(generators)}")
-    draws = torch.stack([torch.rand(classes, channels, generator=g) for g in generators])
-    return masks(draws, theta).to(saliency.device)
+    rank = math.floor(_rank(size.shape[-1], theta))
+    return size.sort(dim=-1).values[..., rank, None]

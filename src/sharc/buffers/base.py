@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sharc.buffers.rules import RULES
+from sharc.buffers.selection import RULES
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
@@ -22,7 +22,7 @@ from sharc.errors import UserError, unknown
 
 
 @dataclass(frozen=True)
-class Hit:
+class Capture:
     """The examples of one step that will be kept, k of them over all runs."""
 
     run: Tensor  # [k] which run of the stack
@@ -36,8 +36,9 @@ class Buffer(ABC):
     """Base of every episodic memory; a subclass says what it captures and what it gives back.
 
     The engine calls, per task: begin_task, then observe(step, ...) for each step in
-    `self.hits` with the head BEFORE that step's update, then end_task. `self.replay` holds the
-    past tasks' examples from the begin_task of the second task on.
+    `self.captures` with the head BEFORE that step's update, then end_task. `self.replay` holds the
+    past tasks' examples from the begin_task of the second task on: a subclass sets it in its
+    end_task, or recalls it in its begin_task.
     """
 
     def __init__(
@@ -61,60 +62,64 @@ class Buffer(ABC):
                     f" {stream.n_tasks} or more."
                 )
         self.replay: Replay | None = None
-        self.hits: dict[int, Hit] = {}
+        self.captures: dict[int, Capture] = {}
         self.kept: list[Tensor] = []  # per past task, training indices [S, m]
-        self.kept_place: list[Tensor] = []  # per past task, positions in its order [S, m]
+        self.kept_position: list[Tensor] = []  # per past task, positions in its order [S, m]
         self.kept_valid: list[Tensor] = []  # per past task, [S, m] bool
+        self.logits: list[Tensor] = []  # per past task, [S, m, C], or [S, m, 0] if not wanted
+        self.n_logits = stream.n_classes if wants_logits else 0  # numbers held with each example
+        self.slots = [run.buffer // stream.n_tasks for run in self.runs]  # whole maps per task
+        self.capacities = self.slots  # examples a task may keep, per run
 
-    def capacity(self, run: RunSpec) -> int:
-        """Examples a task may keep: the buffer divided evenly over the tasks."""
-        return run.buffer // self.stream.n_tasks
+    @property
+    def n_positions(self) -> int:
+        """H·W of a feature map."""
+        height, width = self.stream.map_size
+        return height * width
 
     def begin_task(self, task: int, head: Head, order: Tensor, batch: int) -> None:
-        """Plan which of `order` [S, n] (training indices as they will be seen) to keep.
-
-        A subclass that recalls does it here, after super().begin_task(...).
-        """
+        """Plan which of `order` [S, n] (training indices as they will be seen) to keep."""
         keep = [
             self.candidates(self.stream.y[row], run, task, batch).to(order.device)
-            for row, run in zip(order, self.runs, strict=True)
+            for run, row in enumerate(order)
         ]
         size = max(len(k) for k in keep)
         position = torch.stack([torch.cat([k, k[:1].expand(size - len(k))]) for k in keep])
         counts = torch.tensor([len(k) for k in keep], device=order.device)
         self.kept.append(order.gather(1, position))
-        self.kept_place.append(position)
+        self.kept_position.append(position)
         self.kept_valid.append(
             torch.arange(size, device=order.device).expand(len(keep), -1) < counts[:, None]
         )
-        self.allocate(task, size)
-        self.hits = self._plan(position, batch) if self.observes else {}
+        self.logits.append(self.stream.x.new_zeros(len(keep), size, self.n_logits))
+        self.captures = self._plan(position, batch) if self.observes else {}
 
-    def candidates(self, labels: Tensor, run: RunSpec, task: int, batch: int) -> Tensor:
+    def candidates(self, labels: Tensor, run: int, task: int, batch: int) -> Tensor:
         """Positions in the task's order that may still be held when it ends, ascending."""
-        size = min(self.capacity(run), len(labels))
-        return RULES[self.rule](labels, size, run.seed, task, batch)
+        size = min(self.capacities[run], len(labels))
+        return RULES[self.rule](labels, size, self.runs[run].seed, task, batch)
 
     @property
     def observes(self) -> bool:
         """Whether anything but the example itself must be captured when it is seen."""
         return self.wants_logits
 
-    def allocate(self, task: int, size: int) -> None:
-        """Make room for what `observe` captures of `size` examples per run (override)."""
-
     def observe(self, step: int, logits: Tensor | None, head: Head) -> None:
-        """Capture what must be known from the moment an example is seen."""
-        self.capture(self.hits[step], logits, head)
+        """Capture what must be known from the moment an example is seen.
 
-    def capture(self, hit: Hit, logits: Tensor | None, head: Head) -> None:
-        """Keep what belongs to `hit`; logits [S, B, C] (None unless wanted) and
-        head are those before the update.
+        logits [S, B, C] (None unless wanted) and head are those before the update.
         """
+        capture = self.captures[step]
+        if logits is not None:
+            self.logits[-1][capture.run, capture.slot] = logits[capture.run, capture.row]
+        self.capture(capture, head)
+
+    def capture(self, capture: Capture, head: Head) -> None:
+        """Keep what a subclass needs of the moment besides the logits."""
 
     @abstractmethod
     def end_task(self, task: int, head: Head) -> None:
-        """Store the task's examples; set `self.replay` to those of all tasks so far."""
+        """Store the task's examples."""
 
     @abstractmethod
     def ledger(self, run: int) -> dict[str, Any]:
@@ -124,19 +129,27 @@ class Buffer(ABC):
         """Recall errors per task and age; a buffer that stores whole examples has none."""
         return []
 
-    def _plan(self, position: Tensor, batch: int) -> dict[int, Hit]:
-        """For each step that meets an example to be kept, where it stands and where it goes."""
+    def _plan(self, position: Tensor, batch: int) -> dict[int, Capture]:
+        """For each step that meets an example to keep: which one it is and its slot."""
         valid = self.kept_valid[-1]
         run, slot = valid.nonzero(as_tuple=True)
-        place = position[run, slot]
+        position = position[run, slot]
         index = self.kept[-1][run, slot]
         label = self.stream.y[index]
-        step = place // batch
-        hits = {}
+        step = position // batch
+        captures = {}
         for s in step.unique().tolist():
             at = (step == s).nonzero().squeeze(1)
-            hits[int(s)] = Hit(run[at], place[at] % batch, slot[at], index[at], label[at])
-        return hits
+            row = position[at] % batch
+            captures[int(s)] = Capture(run[at], row, slot[at], index[at], label[at])
+        return captures
+
+    def replay_of(self, x: Tensor, *, whole: bool = False) -> Replay:
+        """All kept examples with x [S, M, D]; `whole` if these are their features as they are."""
+        index = torch.cat(self.kept, dim=1)
+        logits = torch.cat(self.logits, dim=1) if self.wants_logits else None
+        kept = index if whole else None
+        return Replay(x, self.stream.y[index], logits, self.slices(), self.all_valid(), kept)
 
     def gather(self, index: Tensor) -> Tensor:
         """Pooled features of training images [S, m] -> [S, m, D], each run in its own view."""

@@ -1,10 +1,9 @@
-"""How many masked examples a memory of given size holds."""
+"""How many masked examples a buffer of given size holds, and what they cost in floats and bytes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sharc.errors import UserError, unknown
 from sharc.memories.base import AssociativeMemory, Shape
 from sharc.saliency import kept_count
 
@@ -12,52 +11,9 @@ FLOAT_BYTES = 4
 LABEL_BYTES = 8
 INDEX_BYTES = 2  # a channel's number
 
-DEFAULTS: dict[str, Any] = {
-    "saliency": "abs_gt",  # Eq. 4; relu_ge, random: see sharc.saliency
-    "saliency_time": "batch",  # Algorithm 1: by the head that meets the example; or task_end
-    "space": "map",  # or pooled: the same memory on vectors averaged over positions
-    "cue_share": 0.75,  # least share of an example's channels that its group has in common
-    "forget_every": 1,  # tasks, R in Algorithm 1
-    "budget": "samples",  # kept channels count; or total_bytes: everything held counts
-    "budget_count": "kept",  # a kept channel costs H·W; or nonzero: its non-zero entries
-    "stored": "masked",  # or recalled: once completed, the whole example is held
-    "recall": "task_start",  # or at_store: once, when the example has been written
-    "recall_scope": "all",  # or last_batches: only of the last ceil(m / batch) batches
-    "write_scope": "stored",  # or last_batches
-    "forget": "task",  # or write: before each batch written
-    "watch": 2,  # examples per group by which the recall error in map space is measured
-}
-CHOICES: dict[str, tuple[str, ...]] = {
-    "saliency_time": ("batch", "task_end"),
-    "space": ("map", "pooled"),
-    "budget": ("samples", "total_bytes"),
-    "budget_count": ("kept", "nonzero"),
-    "stored": ("masked", "recalled"),
-    "recall": ("task_start", "at_store"),
-    "recall_scope": ("all", "last_batches"),
-    "write_scope": ("stored", "last_batches"),
-    "forget": ("task", "write"),
-}
-
 
 class DoesNotFitError(ValueError):
     """The associative memory alone holds more than the dense buffer it is compared with."""
-
-
-def checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with their defaults; an unknown name or value is the user's mistake."""
-    for name, value in options.items():
-        if name not in DEFAULTS:
-            raise UserError(unknown("option of sharc", name, DEFAULTS))
-        if name in CHOICES and value not in CHOICES[name]:
-            raise UserError(unknown(f"sharc.{name}", value, CHOICES[name]))
-    complete = DEFAULTS | dict(options)
-    if complete["recall"] == "at_store" and complete["stored"] == "masked":
-        raise UserError(
-            "recall at_store with stored masked would throw away what it recalls: set stored to"
-            " recalled, or recall to task_start."
-        )
-    return complete
 
 
 @dataclass(frozen=True)
@@ -66,14 +22,13 @@ class Budget:
 
     slots: int  # m, whole maps per task
     tasks: int
-    shape: Shape  # of what is stored of an example
-    dense: int  # d, numbers in a whole map
-    logits: int  # numbers held beside each example
+    shape: Shape  # of a whole map
+    logits: int  # numbers held with each example
 
     @property
     def numbers(self) -> int:
         """Stored numbers a task may hold: m maps' worth."""
-        return self.slots * self.dense
+        return self.slots * self.shape.size
 
     def by_samples(self, theta: float) -> int:
         """Examples per task when their kept values alone count."""
@@ -81,12 +36,12 @@ class Budget:
 
     def by_total_bytes(self, theta: float, memory: AssociativeMemory) -> int:
         """Examples per task when the whole holds no more bytes than m dense maps per task."""
-        beside = LABEL_BYTES + FLOAT_BYTES * self.logits
-        room = self.tasks * self.slots * (FLOAT_BYTES * self.dense + beside)
+        extra = LABEL_BYTES + FLOAT_BYTES * self.logits
+        room = self.tasks * self.slots * (FLOAT_BYTES * self.shape.size + extra)
         fixed = FLOAT_BYTES * sum(memory.n_floats().values())
         kept = kept_count(self.shape.channels, theta)
         values = kept * self.shape.positions + memory.floats_per_item(self.shape)
-        each = FLOAT_BYTES * values + index_bytes(self.shape.channels, kept) + beside
+        each = FLOAT_BYTES * values + index_bytes(self.shape.channels, kept) + extra
         count = (room - fixed) // (self.tasks * each)
         if count < 1:
             raise DoesNotFitError(
@@ -101,3 +56,25 @@ class Budget:
 def index_bytes(channels: int, kept: int) -> int:
     """Which channels are kept, as numbers or as one bit per channel, whichever is shorter."""
     return 0 if kept == channels else min(INDEX_BYTES * kept, -(-channels // 8))
+
+
+def ledger_parts(
+    shape: Shape,
+    kept: Sequence[int],
+    logits: int,
+    recalled: int = 0,
+    memory: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """Everything held of examples that keep so many channels each: items, floats and bytes."""
+    items = len(kept)
+    held = memory or {"weights": 0, "prior": 0}
+    floats = {
+        "values": sum(kept) * shape.positions,
+        "logits": items * logits,
+        "recalled": recalled,
+    } | {f"memory_{name}": count for name, count in held.items()}
+    index = sum(index_bytes(shape.channels, k) for k in kept)
+    parts = {name: {"floats": n, "bytes": n * FLOAT_BYTES} for name, n in floats.items()}
+    parts["labels"] = {"floats": items, "bytes": items * LABEL_BYTES}
+    parts["indices"] = {"floats": sum(kept) if index else 0, "bytes": index}
+    return {"items": items, "parts": parts}

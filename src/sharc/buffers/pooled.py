@@ -5,10 +5,14 @@ example instead of H·W·K lose nothing, and H·W times as many examples fit.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sharc.buffers.dense import FLOAT_BYTES, DenseBuffer
+import torch
+
+from sharc.buffers.budget import ledger_parts
+from sharc.buffers.dense import DenseBuffer
 from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
+from sharc.memories.base import Shape
 
 
 class PooledBuffer(DenseBuffer):
@@ -24,19 +28,10 @@ class PooledBuffer(DenseBuffer):
         super().__init__(stream, runs, options, wants_logits)
         if any(run.theta for run in runs):
             raise UserError("memory pooled drops no channels: use theta 0.")
-
-    def capacity(self, run: RunSpec) -> int:
-        """Count H·W examples for each whole map."""
-        height, width = self.stream.map_size
-        return super().capacity(run) * height * width
+        self.capacities = [slots * self.n_positions for slots in self.slots]
 
     def ledger(self, run: int) -> dict[str, Any]:
-        """Count the vectors and, as for every control beside SHARC, what a memory would hold."""
-        held = super().ledger(run)
-        height, width = self.stream.map_size
-        parts = held["parts"]
-        values = parts["values"]["floats"] // (height * width)
-        parts["values"] = {"floats": values, "bytes": values * FLOAT_BYTES}
-        for name in ("recalled", "memory_weights", "memory_prior", "indices"):
-            parts[name] = {"floats": 0, "bytes": 0}
-        return held
+        """Count the vectors, by the same names as SHARC's."""
+        items = int(torch.cat(self.kept_valid, dim=1)[run].sum())
+        pooled = Shape(1, self.stream.n_features)
+        return ledger_parts(pooled, [pooled.channels] * items, self.n_logits)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from sharc.artifacts.files import read_json, write_atomically
-from sharc.buffers.associative import AssociativeBuffer
+from sharc.buffers.sharc import SharcBuffer
 from sharc.engine.runs import RunSpec
 from sharc.errors import UserError
 from sharc.features.streams import load_stream
@@ -35,14 +35,14 @@ def draw_recalled_maps(path: Path, picture: Path) -> None:
     tasks = [
         round(t) for t in torch.linspace(0, run["tasks"] - 1, min(_MOST, run["tasks"])).tolist()
     ]
-    columns = [(task, [m[0] for m in buffer.maps_of(0, task, 1)]) for task in tasks]
+    columns = [(task, [m[0] for m in _first_map(buffer, task)]) for task in tasks]
     with write_atomically(picture.with_suffix(".png")) as partial:
         _draw(columns, f"{run['method']} {run['variant']}", partial)
 
 
-def _repeat(run: dict[str, Any]) -> AssociativeBuffer:
+def _repeat(run: dict[str, Any]) -> SharcBuffer:
     method = make_method(run["method"], run["memory"], run["params"], "cpu")
-    made: list[AssociativeBuffer] = []
+    made: list[SharcBuffer] = []
 
     def remember(*words: Any) -> Any:
         made.append(method.make_buffer(*words))
@@ -53,6 +53,18 @@ def _repeat(run: dict[str, Any]) -> AssociativeBuffer:
     spec = RunSpec(run["seed"], run["buffer"], run["theta"])
     train(stream, [spec], method.strategy, method.options, remember)
     return made[0]
+
+
+def _first_map(buffer: SharcBuffer, task: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Whole, stored and recalled maps [1, H·W, K] of a task's first stored example."""
+    first = buffer.stored(0, task).subset(torch.tensor([0]))
+    whole = buffer.maps(0, first.index)
+    stored = whole * first.kept[:, None, :]
+    memory = buffer.memories[0]
+    if memory is None:  # nothing was dropped
+        return whole, stored, stored
+    recalled = memory.recall(stored.flatten(1), first.kept, first.labels)
+    return whole, stored, recalled.view_as(whole)
 
 
 def _draw(columns: list[tuple[int, list[Tensor]]], title: str, out: Path) -> None:

@@ -87,7 +87,7 @@ class StackedTrainer:
 
     def _observe(self, step: int, batch: Batch) -> None:
         """Show the buffer what the head, before this step, says to examples it will keep."""
-        if self.buffer is not None and step in self.buffer.hits:
+        if self.buffer is not None and step in self.buffer.captures:
             self.strategy.flush()
             wants = self.buffer.wants_logits
             logits = self.head.logits(batch.x[:, : batch.n_new]) if wants else None

@@ -107,7 +107,7 @@ def family_sources(family: str) -> list[str]:
     for kind in _KIND.get(family, []):
         modules += [module_of(kind, name) for name in KINDS[kind]]
     if family in {"train", "rungs"}:
-        modules.append("sharc.buffers.associative")
+        modules += ["sharc.buffers.sharc", "sharc.buffers.reference"]
     here = Path.cwd()
     code = [str(path.relative_to(here)) for path in source_files(modules)]
     return sorted({*code, *_FILES.get(family, ())})

@@ -5,6 +5,7 @@ from typing import Any
 
 from sharc.config import Params
 from sharc.grid import DENSE, Cell
+from sharc.options import StorageOptions
 from sharc.registry import OF_METHOD, module_of, replays
 
 _OF_SHARC = (
@@ -46,7 +47,8 @@ def train_modules(method: str, kept_as: str, unit_params: dict[str, Any]) -> lis
     modules = ["sharc.stages.train", module_of("method", method)]
     if "sharc" in unit_params["options"]:
         memory = UNRECALLED if kept_as == DENSE else kept_as
-        modules += ["sharc.buffers.associative", module_of("memory", memory)]
+        storage = StorageOptions(**unit_params["options"]["sharc"])
+        modules += [storage.buffer.partition(":")[0], module_of("memory", memory)]
     return modules
 
 

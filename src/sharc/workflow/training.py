@@ -8,7 +8,8 @@ from typing import Any
 from sharc.artifacts.notes import note_beside
 from sharc.config import Params
 from sharc.grid import DENSE
-from sharc.options import parsed
+from sharc.options import StorageOptions, parsed
+from sharc.references import import_class
 from sharc.registry import load, passes
 from sharc.results.records import relative_path
 from sharc.workflow.shelf import unshelve_file
@@ -94,14 +95,14 @@ def make_method(name: str, kept_as: str, told: dict[str, Any], device: str) -> A
     strategy = load("method", name)
     if sharc is None:
         return Method(strategy, options, told, passes=passes(name))
-    from sharc.buffers.associative import AssociativeBuffer
     from sharc.buffers.base import Buffer
 
     kind = load("memory", UNRECALLED if kept_as == DENSE else kept_as)
     if issubclass(kind, Buffer):  # a way to store, which recalls nothing
         return Method(strategy, options, told, kind, passes(name))
     given = parsed(kind.Options, memory or {}, f"memory {kept_as}")
-    make = partial(AssociativeBuffer, memory=kind, memory_options=given, sharc=sharc)
+    storage = parsed(StorageOptions, sharc, "sharc")
+    make = partial(import_class(storage.buffer), memory=kind, memory_options=given, sharc=storage)
     return Method(strategy, options, told, make, passes(name))
 
 

@@ -26,8 +26,8 @@ def reservoir(labels: Tensor, m: int, seed: int, task: int, batch: int) -> Tenso
     later = torch.arange(m, n)
     draws = torch.rand(n - m, generator=generator(seed, "buffer", task), dtype=torch.float64)
     target = (draws * (later + 1)).long()
-    hit = target < m
-    return slot.scatter_reduce(0, target[hit], later[hit], "amax").sort().values
+    enters = target < m
+    return slot.scatter_reduce(0, target[enters], later[enters], "amax").sort().values
 
 
 def ring(labels: Tensor, m: int, seed: int, task: int, batch: int) -> Tensor:
@@ -73,11 +73,11 @@ def prefixes_that_fit(costs: Tensor, room: int, batch: int) -> Tensor:
     return torch.tensor(held, dtype=torch.long)
 
 
-IN_ORDER = ("last", "batch_prefix")  # rules that can be followed when examples differ in cost
+SEQUENTIAL_RULES = ("last", "batch_prefix")  # rules for examples that differ in cost
 
 
-def within(rule: str, costs: Tensor, room: int, batch: int) -> Tensor:
-    """Positions that a rule of IN_ORDER keeps of examples that cost [n]; never none."""
+def fit_to_budget(rule: str, costs: Tensor, room: int, batch: int) -> Tensor:
+    """Positions that a rule of SEQUENTIAL_RULES keeps of examples that cost [n]; never none."""
     if rule == "batch_prefix":
         return prefixes_that_fit(costs, room, batch)
     fits = costs.flip(0).cumsum(0).flip(0) <= room

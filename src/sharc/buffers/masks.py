@@ -12,7 +12,7 @@ from sharc.randomness import generator
 from sharc.saliency import channel_saliency, masks
 
 
-class Channels:
+class ChannelMasks:
     """One rule of saliency for a stack of runs, each with its own share of dropped channels."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Channels:
             height, width = self.stream.map_size
             rows, rule = channel_saliency(head.class_rows(run, label), height * width), self.rule
         kept = torch.empty_like(rows, dtype=torch.bool)
-        for place in run.unique().tolist():
-            mine = run == place
-            kept[mine] = masks(rows[mine], self.thetas[place], rule)
+        for one in run.unique().tolist():
+            mine = run == one
+            kept[mine] = masks(rows[mine], self.thetas[one], rule)
         return kept
