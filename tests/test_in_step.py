@@ -1,10 +1,8 @@
 """Files that say the same thing twice must say the same thing."""
 
-import csv
 import json
 import re
 import tomllib
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ import yaml
 
 from sharc.config import load_params
 from sharc.figures import figure1, theta
-from sharc.results import labels, verdicts
 from sharc.workflow import dvc_yaml
 from sharc.workflow.families import FAMILIES, build_graph
 
@@ -78,84 +75,6 @@ def test_the_figure_of_theta_shades_the_ranges_that_its_claims_check():
         if claim["kind"] == "optimum_between"
     }
     assert checked == theta.OPTIMUM
-
-
-def test_the_readme_shows_the_committed_results():
-    readme = (ROOT / "README.md").read_text()
-    assert readme_table() in readme, f"the table for README.md is\n{readme_table()}"
-    summary = (ROOT / "results/offline/comparison.md").read_text().splitlines()[0]
-    assert summary in " ".join(readme.split()), summary
-
-
-def test_the_controls_that_the_readme_tells_of_are_those_of_the_committed_results():
-    lines = (ROOT / "results/offline/summary.csv").read_text().splitlines()
-    here = [row for row in csv.DictReader(lines) if row["dataset"] == "cifar100"]
-    rows = {(r["method"], r["scenario"], r["variant"]): r for r in here if r["buffer"] == "200"}
-    plain = {r["scenario"]: f"{float(r['acc_mean']):.1f}" for r in here if r["method"] == "sgd"}
-
-    def acc(method: str, scenario: str, variant: str) -> str:
-        return f"{float(rows[method, scenario, variant]['acc_mean']):.1f}"
-
-    zeros, recalled = (acc("er", "task_il", f"{name}-t0.8") for name in ("none", "bayes_pcn"))
-    pooled, plus = (
-        [acc(method, "class_il", variant) for method in ("er", "gem")]
-        for variant in ("pooled-t0", "bayes_pcn-t0.5")
-    )
-    held = [
-        float(rows["er", "class_il", variant]["total_bytes"])
-        for variant in ("bayes_pcn-t0.5", "pooled-t0")
-    ]
-    readme = " ".join((ROOT / "README.md").read_text().split())
-    stable, sgd = acc("clser", "task_il", "dense"), plain["task_il"]
-    for told in (
-        f"below SGD in Task-IL on CIFAR-100 ({stable} against {sgd})",
-        f"about as good for ER in Task-IL ({zeros} against {recalled})",
-        f"reaches {pooled[0]} (ER) and {pooled[1]} (GEM) in Class-IL where SHARC reaches "
-        f"{plus[0]} and {plus[1]} and holds {held[0] / held[1]:.1f} times the bytes",
-    ):
-        assert told in readme, told
-
-
-def test_the_readme_counts_the_gains_and_claims_of_the_committed_results():
-    lines = (ROOT / "results/offline/comparison.csv").read_text().splitlines()
-    cells = [row for row in csv.DictReader(lines) if row["plus_cell"]]
-    found = Counter((row["dataset"], row["verdict"]) for row in cells)
-    up, down = found["cifar10", verdicts.IMPROVES], found["cifar10", verdicts.WORSENS]
-    claims = json.loads((ROOT / "results/offline/claims.json").read_text())["claims"]
-    held = Counter(claim["verdict"] for claim in claims)
-    readme = " ".join((ROOT / "README.md").read_text().split())
-    for told in (
-        f"Of CIFAR-10's {sum(row['dataset'] == 'cifar10' for row in cells)} cells, improving: {up},"
-        f" worsening: {down}.",
-        f"checks {len(claims)} sentences of the paper: {held[verdicts.REPRODUCED]} reproduced, "
-        f"{held[verdicts.NOT_REPRODUCED]} not, {held[verdicts.UNDECIDED]} undecided",
-    ):
-        assert told in readme, told
-
-
-def readme_table() -> str:
-    """ACC at buffer 200 without and with SHARC, the paper's beside ours, as committed."""
-    lines = (ROOT / "results/offline/comparison.csv").read_text().splitlines()
-    rows = [row for row in csv.DictReader(lines) if row["buffer"] in ("0", "200")]
-    found = {(row["scenario"], row["method"], row["dataset"]): row for row in rows}
-    datasets = list(dict.fromkeys(row["dataset"] for row in rows))
-    head = [f"{labels.dataset(name)}, {whose}" for name in datasets for whose in ("paper", "ours")]
-    table = [["", "", *head], ["---"] * (2 + len(head))]
-    for scenario, method in dict.fromkeys((row["scenario"], row["method"]) for row in rows):
-        cells = [_pairs(found[scenario, method, dataset]) for dataset in datasets]
-        said = [labels.scenario(scenario), labels.method(method)]
-        table.append(said + [cell for pair in cells for cell in pair])
-    return "\n".join(f"| {' | '.join(line)} |" for line in table)
-
-
-def _pairs(row: dict[str, str]) -> tuple[str, str]:
-    """`29.35 → 33.94` twice, ours with a mark where its interval excludes no change."""
-    marks = {"improves": " ▲", "worsens": " ▼"}
-    whose = (("paper_acc", "paper_plus_acc"), ("our_acc", "our_plus_acc"))
-    paper, ours = (
-        " → ".join(f"{float(row[name]):.2f}" for name in pair if row[name]) for pair in whose
-    )
-    return paper or "-", ours + marks.get(row["verdict"], "")
 
 
 def test_the_cost_that_is_told_is_the_cost_of_the_committed_results():

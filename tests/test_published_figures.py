@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from sharc.config import load_params
-from sharc.figures import footprint, memories, paper_vs_ours, style, theta
+from sharc.figures import footprint, gains, memories, paper_vs_ours, style, theta
 from sharc.figures.style import Drawing
 from sharc.results.folder import Results
 from sharc.results.layout import Layout
@@ -27,6 +27,8 @@ def test_a_committed_figure_shows_the_committed_numbers(suite: str, tmp_path: Pa
             d for module in (footprint, memories, theta) for d in module.draw(published, layout)
         ]
         drawn += paper_vs_ours.draw(published, layout, Paper(PAPER))
+        if suite == "offline":
+            drawn += gains.draw(published, layout, Paper(PAPER))
         for drawing in drawn:
             path = RESULTS / suite / f"{drawing.name}.png"
             assert path.is_file() == isinstance(drawing, Drawing)
