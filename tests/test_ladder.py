@@ -11,8 +11,9 @@ from sharc.artifacts.files import read_json, write_json
 from sharc.errors import UserError
 from sharc.figures import ladder as plot
 from sharc.figures import style
-from sharc.tables import ladder_markup, ladder_words
-from sharc.tables.ladder_layout import Ladder
+from sharc.results.ladder import decided
+from sharc.results.ladder_plan import Ladder
+from sharc.tables.ladder import markdown
 
 
 def row_of(frame, rung, variant, scenario="class_il"):
@@ -52,7 +53,7 @@ def test_a_cell_that_does_not_read_a_switch_repeats_its_runs_and_says_so(tmp_pat
     assert not row_of(frame, 1, "dense")["reused"]
     assert row["acc_mean"] == pytest.approx(55.0)
     assert (row["effect_mean"], row["effect_low"], row["effect_high"]) == (0, 0, 0)
-    table = ladder_markup.markdown(frame, Ladder.of(SMALL))
+    table = markdown(frame, Ladder.of(SMALL))
     line = next(line for line in table.splitlines() if "`saliency: relu_ge → abs_gt`" in line)
     assert "| = 55.00 |" in line
     assert "(now the preset paper)" in line
@@ -62,8 +63,8 @@ def test_three_seeds_decide_no_effect_however_large_it_is(tmp_path):
     paths, shape = worked(tmp_path), Ladder.of(SMALL)
     frame = frame_of(paths)
     assert row_of(frame, 1, "bayes_pcn-t0.8")["effect_low"] == 10  # for each of three seeds
-    assert ladder_words.decided(frame) == [False] * len(frame)
-    table = ladder_markup.markdown(frame, shape)
+    assert decided(frame) == [False] * len(frame)
+    table = markdown(frame, shape)
     assert "With fewer than 5 seeds none of the" in table
     rows = [line for line in table.splitlines() if line.startswith("| ")]
     assert not any(arrow in "".join(rows) for arrow in "↑↓")
@@ -71,7 +72,7 @@ def test_three_seeds_decide_no_effect_however_large_it_is(tmp_path):
 
 def test_the_table_marks_decided_effects_and_starts_with_the_papers_values(tmp_path):
     frame = frame_of(worked(tmp_path, FIVE), FIVE)
-    table = ladder_markup.markdown(frame, Ladder.of(FIVE))
+    table = markdown(frame, Ladder.of(FIVE))
     lines = [line for line in table.splitlines() if line.startswith("| ")]
     assert lines[1].startswith("| printed in the paper |")
     assert "29.35 ± 7.79" in lines[1]
@@ -88,7 +89,7 @@ def test_a_run_that_failed_is_shown_as_missing_and_not_averaged(tmp_path, status
     assert (row["n"], row["n_missing"], row["effect_n"]) == (2, 1, 2)
     assert row["acc_mean"] == pytest.approx(52.5)  # of 50 and 55
     assert row["effect_mean"] == pytest.approx(30.5)  # of +30 and +31
-    table = ladder_markup.markdown(frame, Ladder.of(SMALL))
+    table = markdown(frame, Ladder.of(SMALL))
     assert re.search(r"52\.50 ± 3\.54 \(n=2\)", table)
     assert "never averaged over" in table
 
@@ -97,7 +98,7 @@ def test_a_cell_without_any_run_is_called_missing_in_table_and_figure(tmp_path):
     paths = [path for path in worked(tmp_path) if "rung01" not in str(path)]
     frame, shape = frame_of(paths), Ladder.of(SMALL)
     assert row_of(frame, 1, "dense")["n_missing"] == 3
-    assert "| missing |" in ladder_markup.markdown(frame, shape)
+    assert "| missing |" in markdown(frame, shape)
     with style.styled():
         drawn = plot.draw(frame, shape)
     said = [text.get_text() for text in drawn.figure.axes[1].texts]

@@ -9,9 +9,9 @@ from fake_ladder import SMALL, frame_of, worked
 from sharc.artifacts.files import read_json, write_json
 from sharc.figures import ladder as plot
 from sharc.figures import style
+from sharc.results.ladder_plan import Ladder
 from sharc.stages import ladder
-from sharc.tables import ladder_labels
-from sharc.tables.ladder_layout import Ladder
+from sharc.tables import ladder_words
 from test_report import Reader
 
 
@@ -55,10 +55,10 @@ def test_the_same_records_give_the_same_bytes_in_any_order(tmp_path):
 
 def test_every_switch_of_the_ladder_has_words_and_a_new_one_keeps_its_name():
     for name, before, after in fake_ladder.SWITCHES:
-        assert ladder_labels.switch(name) != name
-        assert {before, after}.isdisjoint({ladder_labels.value(name, v) for v in (before, after)})
-    assert ladder_labels.switch("brand_new") == "brand_new"
-    assert ladder_labels.change("mer_gamma", 1.0, 0.5) == "1 → 0.5"
+        assert ladder_words.switch(name) != name
+        assert {before, after}.isdisjoint({ladder_words.value(name, v) for v in (before, after)})
+    assert ladder_words.switch("brand_new") == "brand_new"
+    assert ladder_words.change("mer_gamma", 1.0, 0.5) == "1 → 0.5"
 
 
 def test_the_report_shows_the_ladder_when_there_is_one_and_nothing_otherwise(tmp_path, made):

@@ -7,13 +7,12 @@ import fake_results
 import fake_runs
 from sharc.results.equal_bytes import equal_base
 from sharc.results.folder import Results
+from sharc.results.footprint import ledger
 from sharc.results.layout import Layout
 from sharc.results.summary import summarise
 from sharc.results.tidy import HEAD_COLUMNS, RUN_COLUMNS
 from sharc.stages import tables
-from sharc.tables import clser_heads, footprint_text, long_table
-from sharc.tables.extra import listings
-from sharc.tables.footprint import ledger
+from sharc.tables import clser_heads, footprint, latex, registry
 
 LAYOUT = Layout.of(fake_runs.LAYOUT | {"main": [50, 100, 200], "methods": ["er"]})
 PLUS = "bayes_pcn-t0.8"  # of Task-IL
@@ -41,7 +40,7 @@ def results(folder, *cells, heads=()):
 
 def shown(frame):
     """The only row's text."""
-    (row,) = footprint_text.readable(frame).to_dict("records")
+    (row,) = footprint.readable(frame).to_dict("records")
     return row
 
 
@@ -123,7 +122,7 @@ def test_the_summary_counts_rows_ratios_and_verdicts(tmp_path):
         cell(PLUS, 50, 250, 10e6, [79, 79]),
         cell(PLUS, 100, 500, 15e6, [85, 85]),
     )
-    said = footprint_text.summary(ledger(found, LAYOUT))
+    said = footprint.summary(ledger(found, LAYOUT))
     assert "holds 1.50 to 2.00 times its base's bytes in all, 0.30 to 0.40 times per" in said
     assert "Of 2 ⁺ cells 1 can be set beside a base that holds as many bytes: 0 improve" in said
 
@@ -139,7 +138,7 @@ def heads_of(variant, buffer, **acc):
 
 def clser(folder, *cells, heads):
     layout = Layout.of(fake_runs.LAYOUT | {"main": [50], "methods": ["clser"]})
-    return clser_heads.listing(results(folder, *cells, heads=heads), layout)
+    return next(clser_heads.tables(results(folder, *cells, heads=heads), layout, None), None)
 
 
 def test_the_head_that_is_not_listed_apart_is_the_one_of_the_tables(tmp_path):
@@ -149,7 +148,7 @@ def test_the_head_that_is_not_listed_apart_is_the_one_of_the_tables(tmp_path):
     (row,) = made.text.to_dict("records")
     assert row["Working (in the tables)"] == "71.00 ± 1.41"
     assert (row["Stable"], row["Plastic"]) == ("61.00 ± 1.41", "51.00 ± 1.41")
-    assert made.frame.iloc[0]["in_tables"] == "working"
+    assert made.numbers.iloc[0]["in_tables"] == "working"
     assert "show the working one" in made.caption
 
 
@@ -166,10 +165,10 @@ def test_heads_of_lost_runs_are_missing_and_fewer_seeds_are_said(tmp_path):
 
 def test_a_suite_without_clser_has_no_table_of_heads_and_one_without_buffers_no_ledger(tmp_path):
     made = fake_results.small()
-    found = listings(Results(made.results), Layout.of(made.layout))
+    found = registry.tables(Results(made.results), Layout.of(made.layout), which=registry.OURS)
     assert [one.name for one in found] == ["ledger"]
     naive = fake_runs.LAYOUT | {"methods": ["sgd"]}
-    assert listings(results(tmp_path), Layout.of(naive)) == []
+    assert registry.tables(results(tmp_path), Layout.of(naive), which=registry.OURS) == []
 
 
 def test_both_come_in_four_forms_and_stand_in_the_document(tmp_path):
@@ -186,6 +185,6 @@ def test_both_come_in_four_forms_and_stand_in_the_document(tmp_path):
 
 def test_a_new_data_set_or_scenario_is_set_apart_in_latex(tmp_path):
     text = pd.DataFrame({"A": ["x", "x", "x"], "B": ["one", "two", "two"], "n": ["1", "2", "3"]})
-    made = long_table.Listing("l", text, text, "caption", [], align="llr", links={})
-    lines = [row for row in long_table.latex(made).splitlines() if "x &" in row]
+    made = latex.over_pages("l", text, "caption", [], "llr")
+    lines = [row for row in made.splitlines() if "x &" in row]
     assert [row.startswith(r"\addlinespace") for row in lines] == [False, True, False]

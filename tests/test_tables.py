@@ -15,7 +15,7 @@ from sharc.results.paper import Paper
 from sharc.results.statistics import Estimate
 from sharc.results.verdicts import agreement, direction, printed_direction
 from sharc.stages import collect, tables
-from sharc.tables.comparison_text import counts
+from sharc.tables.comparison import counts
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sharc.results import labels
+from sharc.results import verdicts
 from sharc.results.statistics import Estimate
 from sharc.results.verdicts import NOT_TESTED
 
@@ -34,11 +34,8 @@ def not_tested(why: str) -> Finding:
 
 
 def interval(found: Estimate, unit: str = "points") -> str:
-    """`+1.20 points [+0.40, +2.10]`."""
-    text = f"{labels.signed(found.mean)} {unit}"
-    if np.isnan(found.low):
-        return text
-    return f"{text} [{labels.signed(found.low)}, {labels.signed(found.high)}]"
+    """An estimate in words."""
+    return verdicts.interval(found.mean, found.low, found.high, unit)
 
 
 def figures(found: Estimate, name: str = "gain") -> dict[str, Any]:

@@ -80,7 +80,7 @@ def optimum_higher(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     means = [float(np.mean(list(top.values()))) for top in tops]
     text = (
         f"Best θ, mean over seeds and methods: {means[0]:.2f} against {means[1]:.2f}; difference "
-        f"{interval(gap, '').replace('  ', ' ')}."
+        f"{interval(gap, '')}."
     )
     return Finding(BY_DIRECTION[gap.direction], text, figures(gap, "difference")), None
 

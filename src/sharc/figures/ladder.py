@@ -6,9 +6,10 @@ from matplotlib.lines import Line2D
 
 from sharc.figures.style import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, panels
 from sharc.results import labels
+from sharc.results.ladder import decided
+from sharc.results.ladder_plan import Ladder, Place
 from sharc.results.layout import SCENARIOS
-from sharc.tables import ladder_labels, ladder_words
-from sharc.tables.ladder_layout import Ladder, Place
+from sharc.tables import ladder_words
 
 NAME, TITLE = "ladder", "From the authors' procedure to the paper's, one switch at a time"
 PAPER_ROW = -1.0  # above the first rung
@@ -49,7 +50,7 @@ def _series(axes: Axes, mine: pd.DataFrame, place: Place, shift: float) -> None:
     colour = COLOURS.get(place.method, "#333333")
     heights = mine["rung"].to_numpy(float) + shift
     means = mine["acc_mean"].to_numpy()
-    thick = ladder_words.decided(mine)
+    thick = decided(mine)
     style = PLUS_LINE if place.plus else BASE_LINE
     for step in range(1, len(mine)):
         ends = slice(step - 1, step + 1)
@@ -104,9 +105,9 @@ def _names(axes: Axes, ladder: Ladder) -> None:
         if rung.switch is None:
             names.append("reference: the authors' code")
         else:
-            change = ladder_labels.change(rung.switch, rung.before, rung.after)
+            change = ladder_words.change(rung.switch, rung.before, rung.after)
             end = " (= paper)" if rung is ladder.rungs[-1] else ""
-            names.append(f"{ladder_labels.switch(rung.switch)}{end}\n{change}")
+            names.append(f"{ladder_words.switch(rung.switch)}{end}\n{change}")
     axes.set_yticks([PAPER_ROW, *(rung.number for rung in ladder.rungs)], names, fontsize=7)
     for place in (0, 1, -1):
         axes.get_yticklabels()[place].set_fontweight("bold")

@@ -11,10 +11,10 @@ from matplotlib.lines import Line2D
 from sharc.figures.left_out import left_out, tabled
 from sharc.figures.style import COLOURS, MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
+from sharc.results.comparison import compare
 from sharc.results.folder import Results
 from sharc.results.layout import SCENARIOS, Layout
 from sharc.results.paper import Paper
-from sharc.tables.comparison import compare
 
 NAME, TITLE = "paper_against_ours", "The paper's accuracy against ours"
 DATA = (

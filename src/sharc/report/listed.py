@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from sharc.tables.long_table import Listing
+from sharc.tables.render import Table
 
 
-def shown(found: Listing) -> dict[str, Any]:
+def shown(found: Table) -> dict[str, Any]:
     """A listing's text, each number with the cell whose provenance it opens.
 
     A column without a single entry is left out: nothing empty is shown.
@@ -16,7 +16,7 @@ def shown(found: Listing) -> dict[str, Any]:
         for head, number in zip(found.text.columns, numbers, strict=True)
         if (found.text[head] != "-").any()
     ]
-    texts, lines = found.text.to_dict("records"), found.frame.to_dict("records")
+    texts, lines = found.text.to_dict("records"), found.numbers.to_dict("records")
     rows = [
         [_entry(found, head, number, text[head], line) for head, number in columns]
         for text, line in zip(texts, lines, strict=True)
@@ -31,7 +31,7 @@ def shown(found: Listing) -> dict[str, Any]:
 
 
 def _entry(
-    found: Listing, head: str, number: bool, text: str, line: dict[str, Any]
+    found: Table, head: str, number: bool, text: str, line: dict[str, Any]
 ) -> dict[str, Any]:
     known = any(letter.isdigit() for letter in text)
     return {

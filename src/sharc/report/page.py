@@ -10,12 +10,12 @@ import pandas as pd
 import yaml
 
 from sharc.results import labels
+from sharc.results.cells import Cell, Grid, grids
 from sharc.results.folder import Results
-from sharc.results.layout import GROUPS, SCENARIOS, Layout
+from sharc.results.layout import Layout
 from sharc.results.tidy import cell_name
 from sharc.results.verdicts import ARROWS
-from sharc.tables.main import Cell, Table, table
-from sharc.tables.markup import caption, notes
+from sharc.tables.main import caption, notes
 
 Json = dict[str, Any]
 
@@ -51,15 +51,10 @@ def printed(comparison: pd.DataFrame) -> dict[tuple[str, str], dict[str, float]]
 def tables(results: Results, layout: Layout, comparison: pd.DataFrame) -> list[Json]:
     """The paper-style tables with the paper's number under each of ours."""
     paper = printed(comparison)
-    return [
-        _table(table(results, layout, scenario, group, buffers), paper)
-        for scenario in SCENARIOS
-        for group in GROUPS
-        if (buffers := getattr(layout, group))
-    ]
+    return [_table(grid, paper) for grid in grids(results, layout)]
 
 
-def _table(found: Table, paper: dict[tuple[str, str], dict[str, float]]) -> Json:
+def _table(found: Grid, paper: dict[tuple[str, str], dict[str, float]]) -> Json:
     rows = [
         {
             "buffer": row.buffer,

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from sharc.results.cells import line_of
 from sharc.results.folder import Results
 from sharc.results.layout import Layout, Row
 from sharc.results.statistics import difference
 from sharc.results.tidy import cell_name
-from sharc.tables.main import line_of
 
 SLACK = 0.05  # bytes held may differ by this share and still count as equal
 _KEYS = ("dataset", "backbone", "method", "variant", "buffer", "scenario")

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from sharc import metrics
 from sharc.artifacts.files import digest_of
+from sharc.results.layout import SCENARIOS
 from sharc.results.records import CELL, IDENTITY, Run, relative_path
 
-SCENARIOS = ("class_il", "task_il")
+ORDER = sorted(SCENARIOS)  # of the rows in every CSV
 RUN_COLUMNS = (
     *IDENTITY, "scenario", "status", "acc", "bwt", "forgetting",
     "items", "counted_floats", "total_bytes", "record",
@@ -32,7 +33,7 @@ def matrix(rows: Sequence[Sequence[float | None]]) -> Matrix:
 
 def runs(found: Sequence[Run], joint_bwt: str) -> pd.DataFrame:
     """One row per run and scenario; numbers only where the run is ok."""
-    table = [_run_row(run, scenario, joint_bwt) for run in found for scenario in SCENARIOS]
+    table = [_run_row(run, scenario, joint_bwt) for run in found for scenario in ORDER]
     return pd.DataFrame(table, columns=list(RUN_COLUMNS))
 
 
@@ -79,7 +80,7 @@ def curves(found: Sequence[Run]) -> pd.DataFrame:
     """Mean accuracy on the tasks seen so far, after each task; JOINT has its end point only."""
     table = []
     for identity, record in _measured(found):
-        for scenario in SCENARIOS:
+        for scenario in ORDER:
             curve = metrics.learning_curve(matrix(record["accuracy"][scenario]))
             base = {name: identity[name] for name in _CURVE} | {"scenario": scenario}
             table += [
@@ -105,7 +106,7 @@ def heads(found: Sequence[Run]) -> pd.DataFrame:
     table = []
     for identity, record in _measured(found):
         for head, scenarios in sorted(record.get("heads", {}).items()):
-            for scenario in SCENARIOS:
+            for scenario in ORDER:
                 accuracy = matrix(scenarios[scenario])
                 scores = {
                     "acc": metrics.acc(accuracy),

@@ -1,8 +1,10 @@
 """Words for directions and claims; one spelling for tables, figures and report."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 
+from sharc.results import labels
 from sharc.results.statistics import Estimate
 
 IMPROVES, WORSENS, UNDECIDED = "improves", "worsens", "undecided"
@@ -47,3 +49,13 @@ def tally(verdicts: Iterable[str]) -> str:
     said = {IMPROVES: "improve", WORSENS: "worsen", UNDECIDED: "undecided"}
     found = Counter(verdicts)
     return ", ".join(f"{found[word]} {short}" for word, short in said.items())
+
+
+def interval(mean: float, low: float, high: float, unit: str = "") -> str:
+    """`+1.20 points [+0.40, +2.10]`; without an interval the mean alone, without a mean a dash."""
+    if math.isnan(mean):
+        return "-"
+    text = f"{labels.signed(mean)} {unit}".rstrip()
+    if math.isnan(low):
+        return text
+    return f"{text} [{labels.signed(low)}, {labels.signed(high)}]"

@@ -11,6 +11,7 @@ from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
 from sharc.results.verdicts import VERDICTS
+from sharc.tables.render import pipes
 
 
 def build(
@@ -39,14 +40,14 @@ def _markdown(found: list[dict[str, Any]], counts: dict[str, int]) -> str:
         f"{len(found)} sentences: {total}.",
         "Intervals are over seeds; how each kind of sentence is decided stands below the table.",
         "The last column asks whether the paper's own printed numbers bear the sentence out.\n",
-        "| Claim | Place | Verdict | What we found | The paper's own numbers |",
-        "|---|---|---|---|---|",
     ]
+    heads = ["Claim", "Place", "Verdict", "What we found", "The paper's own numbers"]
+    rows = []
     for claim in found:
         paper = claim["paper"]
         said = "-" if paper is None else f"{paper['verdict']}: {paper['text']}"
-        cells = [claim["says"], claim["place"], f"**{claim['verdict']}**", claim["text"], said]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        rows.append([claim["says"], claim["place"], f"**{claim['verdict']}**", claim["text"], said])
+    lines.append(pipes(heads, rows).rstrip("\n"))
     rules = dict.fromkeys(claim["rule"] for claim in found)
     lines += ["\n## How a verdict is reached\n", *(f"- {rule}" for rule in rules)]
     return "\n".join(lines) + "\n"

@@ -7,10 +7,11 @@ from typing import Any
 from sharc.artifacts.files import write_json, write_text
 from sharc.figures import ladder as plot
 from sharc.figures.style import save, styled
+from sharc.results import ladder as rows
+from sharc.results.ladder_plan import Ladder
 from sharc.results.paper import Paper
-from sharc.tables import ladder as rows
-from sharc.tables import ladder_markup, ladder_words
-from sharc.tables.ladder_layout import Ladder
+from sharc.tables import ladder as table
+from sharc.tables import ladder_words
 
 
 def build(records: Sequence[Path], paper_csv: Path, out: Path, *, layout: dict[str, Any]) -> None:
@@ -22,7 +23,7 @@ def build(records: Sequence[Path], paper_csv: Path, out: Path, *, layout: dict[s
     ladder = Ladder.of(layout)
     frame = rows.table(rows.scores(records, ladder), ladder, Paper(paper_csv))
     write_text(out / "ladder.csv", rows.csv(frame))
-    write_text(out / "ladder.md", ladder_markup.markdown(frame, ladder))
+    write_text(out / "ladder.md", table.markdown(frame, ladder))
     with styled():
         drawing = plot.draw(frame, ladder)
         files = save(drawing, out)
@@ -33,6 +34,6 @@ def build(records: Sequence[Path], paper_csv: Path, out: Path, *, layout: dict[s
         "caption": ladder_words.caption(ladder),
         "sentences": ladder_words.sentences(frame, ladder),
         "notes": ladder_words.notes(frame),
-        "blocks": ladder_markup.blocks(frame, ladder),
+        "blocks": table.blocks(frame, ladder),
     }
     write_json(out / "index.json", content)

@@ -13,8 +13,9 @@ from sharc.report import listed, page, pictures
 from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.verdicts import NOT_TESTED, VERDICTS
-from sharc.tables import comparison_text
-from sharc.tables.extra import listings
+from sharc.tables import comparison
+from sharc.tables.registry import OURS
+from sharc.tables.registry import tables as made
 
 SECTIONS = {
     "tables": "Tables",
@@ -62,7 +63,7 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     compared = page.read_comparison(tables)
     drawn = pictures.figures(figures)
     extra: dict[str, Any] = {"ledger": None, "clser_heads": None}
-    extra |= {one.name: listed.shown(one) for one in listings(found, shape)}
+    extra |= {one.name: listed.shown(one) for one in made(found, shape, which=OURS)}
     extra["ladder"] = None if ladder is None else pictures.figures(ladder)
     content = {
         "suite": {"suite": "", **suite},
@@ -74,7 +75,7 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
         "not_tested": NOT_TESTED,
         "tables": page.tables(found, shape, compared),
         "printed": page.has_paper(compared),
-        "comparison": listed.shown(comparison_text.listing(compared)),
+        "comparison": listed.shown(comparison.table(compared)),
         **extra,
         "figures": drawn,
         "costs": costs,

@@ -1,17 +1,19 @@
 """CLS-ER's three heads side by side: the paper does not say which one its tables show."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from sharc.results import labels
+from sharc.results.cells import Cell, cell
 from sharc.results.folder import Results
 from sharc.results.layout import SCENARIOS, Layout, Row
+from sharc.results.paper import Paper
 from sharc.results.statistics import estimate
 from sharc.results.tidy import cell_name
-from sharc.tables.long_table import Listing
-from sharc.tables.main import Cell, cell
+from sharc.tables.render import Table
 
 METHOD = "clser"
 HEADS = ("working", "plastic", "stable")
@@ -22,10 +24,10 @@ _NOTES = [
 ]
 
 
-def listing(results: Results, layout: Layout) -> Listing | None:
-    """One row per scenario, data set, buffer, with and without SHARC; None without CLS-ER."""
+def tables(results: Results, layout: Layout, _: Paper | None) -> Iterator[Table]:
+    """One row per scenario, data set, buffer, with and without SHARC; nothing without CLS-ER."""
     if METHOD not in layout.methods:
-        return None
+        return
     others, used = _others(results.heads), used_head(results.heads)
     rows = [
         (scenario, dataset, row, _cells(shown, others, scenario, used))
@@ -35,9 +37,9 @@ def listing(results: Results, layout: Layout) -> Listing | None:
         if row.method == METHOD and (shown := cell(results, layout, scenario, dataset, row)).name
     ]
     if not rows:
-        return None
+        return
     heads = [name.capitalize() + (" (in the tables)" if name == used else "") for name in HEADS]
-    return Listing(
+    yield Table(
         "clser_heads",
         pd.DataFrame([_numbers(*row, used) for row in rows]),
         pd.DataFrame([_texts(*row, heads) for row in rows]),

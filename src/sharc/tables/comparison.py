@@ -1,87 +1,63 @@
-"""The paper's number, ours, the difference, and whether each "+" points the same way."""
+"""The paper's numbers and ours side by side, with a count of verdicts on top."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sharc.results import labels
+from sharc.results.comparison import GAIN, compare
 from sharc.results.folder import Results
-from sharc.results.layout import SCENARIOS, Layout, Row
-from sharc.results.paper import Paper, PaperCell
-from sharc.results.statistics import NAN
-from sharc.results.verdicts import agreement, printed_direction
-from sharc.tables.main import Cell, cell
+from sharc.results.layout import Layout
+from sharc.results.paper import Paper
+from sharc.results.verdicts import IMPROVES, UNDECIDED, WORSENS, interval, tally
+from sharc.tables.render import Table
 
-COLUMNS = (
-    "scenario", "dataset", "buffer", "method", "n", "n_missing",
-    "paper_acc", "our_acc", "difference",
-    "paper_plus_acc", "our_plus_acc", "plus_difference",
-    "plus_n", "plus_n_missing",
-    "paper_gain", "gain", "gain_low", "gain_high", "verdict", "paper_direction", "agreement",
-    "paper_bwt", "our_bwt", "paper_plus_bwt", "our_plus_bwt", "cell", "plus_cell",
-)  # fmt: skip
+NOTE = (
+    f"Gain: ACC of {labels.PLUS} minus ACC of its base, paired by seed, in points, with a "
+    "bootstrap interval over seeds. A direction counts as decided only if the interval excludes "
+    "zero. “Paper says” is the sign of the printed means' difference."
+)
 
 
-def compare(results: Results, layout: Layout, paper: Paper) -> pd.DataFrame:
-    """One row per scenario, data set, buffer and method that this suite has."""
-    lines = [
-        line
-        for scenario in SCENARIOS
-        for dataset in layout.datasets
-        for row in layout.rows(layout.buffers)
-        if not row.plus
-        and (line := _line(results, layout, paper, scenario, dataset, row)) is not None
-    ]
-    return pd.DataFrame(lines, columns=list(COLUMNS))
+def tables(results: Results, layout: Layout, paper: Paper | None) -> Iterator[Table]:
+    """Every cell that this suite has, beside the printed one."""
+    if paper is None:
+        return
+    yield table(compare(results, layout, paper))
 
 
-def _line(
-    results: Results, layout: Layout, paper: Paper, scenario: str, dataset: str, row: Row
-) -> dict[str, Any] | None:
-    base = cell(results, layout, scenario, dataset, row)
-    plus = cell(results, layout, scenario, dataset, Row(row.method, True, row.buffer))
-    if not base.name and not plus.name:
-        return None
-    place = (scenario, dataset, row.method, row.buffer)
-    printed = paper.cell(*place, plus=False)
-    line = {
-        "scenario": scenario, "dataset": dataset, "buffer": row.buffer, "method": row.method,
-        "cell": base.name, **_numbers("", base, printed),
-    }  # fmt: skip
-    if plus.name:
-        line |= _plus(plus, paper, place)
-    return line
+def table(frame: pd.DataFrame) -> Table:
+    """Every row of the comparison, its gain leading to the "+" cell."""
+    third = {"mini_imagenet", "tiny_imagenet"} & set(frame["dataset"])
+    return Table(
+        "comparison",
+        frame,
+        readable(frame),
+        counts(frame),
+        [NOTE, *([labels.THIRD_COLUMN_NOTE] if third else [])],
+        align="llrl" + "r" * 8 + "ll",
+        links={"Ours": "cell", f"Ours {labels.PLUS}": "plus_cell", "Our gain [95 %]": "plus_cell"},
+        verdict="Our verdict",
+    )
 
 
-def _numbers(kind: str, ours: Cell, printed: PaperCell | None) -> dict[str, float]:
-    acc = NAN if printed is None else printed.acc_mean
-    return {
-        f"paper_{kind}acc": acc,
-        f"our_{kind}acc": ours.acc.mean,
-        f"{kind}difference": ours.acc.mean - acc,
-        f"paper_{kind}bwt": NAN if printed is None else printed.bwt_mean,
-        f"our_{kind}bwt": ours.bwt.mean,
-        f"{kind}n": ours.n,
-        f"{kind}n_missing": ours.n_missing,
-    }
-
-
-def _plus(plus: Cell, paper: Paper, place: tuple[str, str, str, int]) -> dict[str, Any]:
-    printed = paper.gain(*place)
-    direction = printed_direction(printed)
-    gain = plus.gain
-    return {
-        **_numbers("plus_", plus, paper.cell(*place, plus=True)),
-        "paper_gain": NAN if printed is None else printed.mean,
-        "gain": NAN if gain is None else gain.mean,
-        "gain_low": NAN if gain is None else gain.low,
-        "gain_high": NAN if gain is None else gain.high,
-        "verdict": plus.verdict,
-        "paper_direction": direction,
-        "agreement": agreement(plus.verdict, direction),
-        "plus_cell": plus.name,
-    }
+def counts(frame: pd.DataFrame) -> str:
+    """`Task-IL: of 18 ⁺ cells 12 improve, 1 worsen, 5 undecided; the paper's ...`."""
+    lines = []
+    for scenario, group in frame.groupby("scenario", sort=False):
+        tested = int(group["verdict"].isin([IMPROVES, WORSENS, UNDECIDED]).sum())
+        line = f"{labels.scenario(str(scenario))}: of {tested} {labels.PLUS} cells "
+        line += tally(group["verdict"])
+        # two of our data sets stand beside the paper's third column: count it once
+        column = group["dataset"].map(lambda name: labels.PAPER_COLUMN.get(name, name))
+        once = group.assign(dataset=column).drop_duplicates(["dataset", "buffer", "method"])
+        printed = once["paper_direction"].value_counts()
+        if said := int(printed.get(IMPROVES, 0) + printed.get(WORSENS, 0)):
+            line += f"; the paper's printed means rise in {int(printed.get(IMPROVES, 0))} of {said}"
+        lines.append(line + ".")
+    return " ".join(lines)
 
 
 def readable(frame: pd.DataFrame) -> pd.DataFrame:
@@ -99,21 +75,11 @@ def readable(frame: pd.DataFrame) -> pd.DataFrame:
         f"Ours {labels.PLUS}": [_ours(line, "plus_") for line in lines],
         f"Diff. {labels.PLUS}": frame["plus_difference"].map(_signed),
         "Paper gain": frame["paper_gain"].map(_signed),
-        "Our gain [95 %]": [gain_text(line) for line in lines],
+        "Our gain [95 %]": [interval(*(line[key] for key in GAIN)) for line in lines],
         "Our verdict": frame["verdict"].fillna("").replace("", "-"),
         "Paper says": frame["paper_direction"].fillna("").replace("", "-"),
     }
     return pd.DataFrame(pick)
-
-
-def gain_text(line: dict[str, Any]) -> str:
-    """`+1.20 [+0.40, +2.10]`."""
-    if pd.isna(line["gain"]):
-        return "-"
-    text = labels.signed(line["gain"])
-    if pd.isna(line["gain_low"]):
-        return text
-    return f"{text} [{labels.signed(line['gain_low'])}, {labels.signed(line['gain_high'])}]"
 
 
 def _ours(line: dict[str, Any], kind: str) -> str:

@@ -1,111 +1,126 @@
-"""Ladder runs as tidy rows: ACC at every rung, and what its switch did, paired by seed."""
+"""The ladder as one table: rungs down, methods across, a block per data set."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sharc import metrics
-from sharc.errors import UserError
+from sharc.results import labels
+from sharc.results.ladder import verdict
+from sharc.results.ladder_plan import Ladder, Rung
 from sharc.results.layout import SCENARIOS
-from sharc.results.paper import Paper
-from sharc.results.records import checked
-from sharc.results.statistics import NAN, NOTHING, estimate, paired
-from sharc.results.tidy import matrix
-from sharc.tables.ladder_layout import Ladder, Place, Rung
+from sharc.results.verdicts import ARROWS, IMPROVES, WORSENS
+from sharc.tables import ladder_words
+from sharc.tables.render import Table, body
 
-COLUMNS = (
-    "rung", "switch", "before", "after", "dataset", "method", "variant", "scenario", "reused",
-    "n", "n_missing", "acc_mean", "acc_sd", "acc_low", "acc_high",
-    "effect_n", "effect_mean", "effect_low", "effect_high", "paper_acc", "paper_sd",
-)  # fmt: skip
-
-BySeed = dict[int, float]
-Scores = dict[tuple[int, Place, str], BySeed]
+PRINTED = "printed in the paper"
+Json = dict[str, Any]
 
 
-def scores(paths: Sequence[Path], ladder: Ladder) -> Scores:
-    """ACC by seed of every run that ended well, per (rung it was made at, place, scenario)."""
-    planned = {(at, place) for (_, place), at in ladder.made_at.items()}
-    seen: dict[tuple[int, Place, int], Path] = {}
-    found: Scores = {}
-    for path in sorted(paths):
-        record = checked(path)
-        rung, place, seed = _identity(record, path)
-        if (rung, place) not in planned or seed not in ladder.seeds or _foreign(record, ladder):
-            raise UserError(f"{path} is no run of this ladder: delete it and run again.")
-        if (rung, place, seed) in seen:
-            raise UserError(f"{path} and {seen[rung, place, seed]} are records of the same run.")
-        seen[rung, place, seed] = path
-        if record["status"] == "ok":
-            for scenario in SCENARIOS:
-                acc = metrics.acc(matrix(record["accuracy"][scenario]))
-                if np.isfinite(acc):
-                    found.setdefault((rung, place, scenario), {})[seed] = acc
-    return found
+def blocks(frame: pd.DataFrame, ladder: Ladder) -> list[Json]:
+    """Per data set: heads, and rows of text; plain values for the tables and the report."""
+    return [_block(frame[frame["dataset"] == name], ladder, name) for name in ladder.datasets]
 
 
-def _identity(record: dict[str, Any], path: Path) -> tuple[int, Place, int]:
-    if not isinstance(record.get("rung"), int):
-        raise UserError(f"{path} does not say which rung it belongs to: delete it and run again.")
-    place = Place(record["dataset"], record["method"], record["variant"])
-    return record["rung"], place, record["seed"]
+def _block(frame: pd.DataFrame, ladder: Ladder, dataset: str) -> Json:
+    places = ladder.places_of(dataset)
+    columns = [(scenario, place) for scenario in SCENARIOS for place in places]
+    keys = ["rung", "scenario", "method", "variant"]
+    cells = {tuple(row[key] for key in keys): row for row in frame.to_dict("records")}
 
+    def line(rung: Rung) -> list[dict[str, Any]]:
+        return [cells[rung.number, scenario, p.method, p.variant] for scenario, p in columns]
 
-def _foreign(record: dict[str, Any], ladder: Ladder) -> bool:
-    return bool(record["backbone"] != ladder.backbone or record["buffer"] != ladder.buffer)
-
-
-def table(found: Scores, ladder: Ladder, paper: Paper) -> pd.DataFrame:
-    """One row per rung, place and scenario; a missing run is counted, never averaged over."""
-    return pd.DataFrame(list(_rows(found, ladder, paper)), columns=list(COLUMNS))
-
-
-def _rows(found: Scores, ladder: Ladder, paper: Paper) -> Iterator[dict[str, Any]]:
-    for below, rung in zip((None, *ladder.rungs), ladder.rungs, strict=False):
-        for dataset in ladder.datasets:
-            for place in ladder.places_of(dataset):
-                for scenario in SCENARIOS:
-                    yield {
-                        **rung._asdict(),
-                        **place._asdict(),
-                        "rung": rung.number,
-                        "scenario": scenario,
-                        "reused": ladder.reused(rung.number, place),
-                        **_numbers(found, ladder, (rung, below), place, scenario),
-                        **_printed(paper, ladder, place, scenario),
-                    }
-
-
-def _numbers(
-    found: Scores, ladder: Ladder, rungs: tuple[Rung, Rung | None], place: Place, scenario: str
-) -> dict[str, float]:
-    """ACC here, and its difference to the rung before, of the seeds that both have."""
-    here, before = (
-        {} if rung is None else found.get((ladder.made_at[rung.number, place], place, scenario), {})
-        for rung in rungs
-    )
-    acc = estimate(list(here.values()))
-    effect = NOTHING if rungs[1] is None else estimate(paired(here, before))
+    printed = [_paper(cell) for cell in line(ladder.rungs[0])]
+    rows = [{"name": PRINTED, "what": "", "cells": printed}]
+    for rung in ladder.rungs:
+        rows.append(_names(rung, ladder) | {"cells": [_cell(cell) for cell in line(rung)]})
     return {
-        "n": acc.n, "n_missing": len(ladder.seeds) - acc.n,
-        "acc_mean": acc.mean, "acc_sd": acc.sd, "acc_low": acc.low, "acc_high": acc.high,
-        "effect_n": effect.n, "effect_mean": effect.mean,
-        "effect_low": effect.low, "effect_high": effect.high,
-    }  # fmt: skip
-
-
-def _printed(paper: Paper, ladder: Ladder, place: Place, scenario: str) -> dict[str, float]:
-    cell = paper.cell(scenario, place.dataset, place.method, ladder.buffer, plus=place.plus)
-    return {
-        "paper_acc": NAN if cell is None else cell.acc_mean,
-        "paper_sd": NAN if cell is None else cell.acc_sd,
+        "dataset": dataset,
+        "title": labels.dataset(dataset),
+        "groups": [[labels.scenario(scenario), len(places)] for scenario in SCENARIOS],
+        "heads": [place.label for _, place in columns],
+        "rows": rows,
     }
 
 
-def csv(frame: pd.DataFrame) -> str:
-    """Numbers for other programs; `reused` is true where a cell does not read the switch."""
-    words = frame.assign(reused=frame["reused"].map({True: "true", False: "false"}))
-    return str(words.to_csv(index=False, float_format="%.6f", lineterminator="\n"))
+def _names(rung: Rung, ladder: Ladder) -> dict[str, str]:
+    """The row's key in params.yaml and the same in words; the ends are the two presets."""
+    if rung.switch is None:
+        return {"name": "reference", "what": "what the authors' code does"}
+    setting = f"{rung.before} {ladder_words.ARROW} {rung.after}"
+    what = ladder_words.switch(rung.switch)
+    if rung is ladder.rungs[-1]:
+        what += " (now the preset paper)"
+    return {"name": f"{rung.switch}: {setting}", "what": what}
+
+
+def _paper(row: dict[str, Any]) -> Json:
+    text = "–" if np.isnan(row["paper_acc"]) else f"{row['paper_acc']:.2f}"
+    return {"text": text, "more": _spread(row["paper_sd"]), **_verdict(""), "reused": False}
+
+
+def _cell(row: dict[str, Any]) -> Json:
+    """The mean, its spread, and a mark if the effect is decided."""
+    reused = bool(row["reused"])
+    text = f"{'= ' if reused else ''}{row['acc_mean']:.2f}" if row["n"] else "missing"
+    more = ["" if reused else _spread(row["acc_sd"])]
+    more += [f"(n={row['n']})"] if row["n"] and row["n_missing"] else []
+    word = verdict(row)
+    shown = word if word in (IMPROVES, WORSENS) else ""
+    return {"text": text, "more": _joined(*more), **_verdict(shown), "reused": reused}
+
+
+def _verdict(word: str) -> dict[str, str]:
+    return {"verdict": word, "mark": ARROWS.get(word, "")}
+
+
+def _spread(sd: float) -> str:
+    return "" if np.isnan(sd) else f"± {sd:.2f}"
+
+
+def _joined(*texts: str) -> str:
+    return " ".join(filter(None, texts))
+
+
+def tables(frame: pd.DataFrame, ladder: Ladder) -> list[Table]:
+    """One table per data set."""
+    caption = ladder_words.caption(ladder)
+    return [
+        Table(
+            f"ladder_{block['dataset']}",
+            frame[frame["dataset"] == block["dataset"]],
+            _text(block),
+            f"{block['title']}. {caption}",
+            ladder_words.notes(frame),
+            align="ll" + "r" * len(block["heads"]),
+        )
+        for block in blocks(frame, ladder)
+    ]
+
+
+def _text(block: Json) -> pd.DataFrame:
+    columns = [("", "Switch"), ("", "What it decides")]
+    scenarios = [name for name, width in block["groups"] for _ in range(width)]
+    columns += list(zip(scenarios, block["heads"], strict=True))
+    lines = [
+        [
+            row["name"] if row["name"] == PRINTED else f"`{row['name']}`",
+            row["what"],
+            *(_joined(cell["text"], cell["more"], cell["mark"]) for cell in row["cells"]),
+        ]
+        for row in block["rows"]
+    ]
+    return pd.DataFrame(lines, columns=pd.MultiIndex.from_tuples(columns))
+
+
+def markdown(frame: pd.DataFrame, ladder: Ladder) -> str:
+    """What the ladder says in sentences, a table per data set, and how to read them."""
+    said = "".join(f"- {sentence}\n" for sentence in ladder_words.sentences(frame, ladder))
+    titles = [labels.dataset(name) for name in ladder.datasets]
+    parts = "\n".join(
+        f"## {title}\n\n{body(table, aligned=True)}"
+        for title, table in zip(titles, tables(frame, ladder), strict=True)
+    )
+    notes = "".join(f"\n{note}\n" for note in ladder_words.notes(frame))
+    return f"{ladder_words.caption(ladder)}\n\n{said}\n{parts}{notes}"

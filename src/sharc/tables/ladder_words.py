@@ -1,4 +1,4 @@
-"""What a ladder says, in sentences made from its numbers, and what a reader must know."""
+"""The ladder in words: its switches, what it says in sentences, what a reader must know."""
 
 from typing import Any
 
@@ -6,22 +6,65 @@ import numpy as np
 import pandas as pd
 
 from sharc.results import labels
+from sharc.results.ladder import decided
+from sharc.results.ladder_plan import Ladder
 from sharc.results.layout import SCENARIOS
-from sharc.results.statistics import FEWEST, NAN, Estimate
-from sharc.results.verdicts import ARROWS, IMPROVES, WORSENS, direction
-from sharc.tables import ladder_labels
-from sharc.tables.ladder_layout import Ladder
+from sharc.results.statistics import FEWEST
+from sharc.results.verdicts import ARROWS, IMPROVES, WORSENS
+
+ARROW = "\N{RIGHTWARDS ARROW}"
+SWITCHES = {
+    "read": "how the memory is read",
+    "bn_mode": "BatchNorm statistics",
+    "normalisation": "input normalisation",
+    "budget_count": "what the budget counts",
+    "buffer_rule": "which examples are kept",
+    "saliency": "which channels are kept",
+    "write_scope": "what is written",
+    "recall_scope": "what is recalled",
+    "recall": "when it is recalled",
+    "stored": "what is stored",
+    "forget": "when the memory forgets",
+    "er_replay": "what ER replays",
+    "mer_beta": "MER's β",
+    "mer_gamma": "MER's γ",
+    "clser_head": "CLS-ER's evaluated head",
+}
+_VALUES = {
+    "read": {"joint_adam": "joint Adam steps", "collapsed": "exact minimum"},
+    "bn_mode": {"train": "of each batch, drifting", "eval": "frozen"},
+    "normalisation": {
+        "dataset": "the data set's",
+        "own": "the backbone's",
+        "imagenet": "ImageNet's",
+    },
+    "budget_count": {"nonzero": "non-zero entries", "kept": "kept channels"},
+    "buffer_rule": {"batch_prefix": "prefixes of batches", "last": "the last"},
+    "saliency": {"relu_ge": "max(α, 0) ≥ Q", "abs_gt": "|α| > Q"},
+    "write_scope": {"last_batches": "last batches", "stored": "stored items"},
+    "recall_scope": {"last_batches": "last batches", "all": "all stored items"},
+    "recall": {"at_store": "when stored", "task_start": "at each task's start"},
+    "stored": {"recalled": "recalled dense map", "masked": "kept channels"},
+    "forget": {"write": "before every write", "task": "once per task"},
+    "er_replay": {"sampled": "a sampled batch", "full": "the whole memory"},
+    "clser_head": {"working": "working", "stable": "stable", "plastic": "plastic"},
+}
 
 
-def verdict(row: Any) -> str:
-    """improves, worsens or undecided, by the rule of every gain; empty without an effect."""
-    mean, low, high = (row[f"effect_{part}"] for part in ("mean", "low", "high"))
-    return direction(Estimate(int(row["effect_n"]), mean, NAN, low, high))
+def switch(name: str) -> str:
+    """The switch as a short phrase; an unknown one keeps its own name."""
+    return SWITCHES.get(name, name)
 
 
-def decided(frame: pd.DataFrame) -> list[bool]:
-    """Per row, whether its switch decidedly moves ACC."""
-    return [verdict(row) in (IMPROVES, WORSENS) for row in frame.to_dict("records")]
+def value(name: str, setting: Any) -> str:
+    """A switch's setting in words; an unknown one, or a number, as it is."""
+    text = f"{setting:g}" if isinstance(setting, float) else str(setting)
+    return _VALUES.get(name, {}).get(text, text)
+
+
+def change(name: str, before: Any, after: Any) -> str:
+    """`joint Adam steps → exact minimum`."""
+    return f"{value(name, before)} {ARROW} {value(name, after)}"
 
 
 def sentences(frame: pd.DataFrame, ladder: Ladder) -> list[str]:
@@ -61,8 +104,8 @@ def _largest(frame: pd.DataFrame) -> str:
     name, before, after = (step.iloc[0][key] for key in ("switch", "before", "after"))
     effects = step["effect_mean"]
     return (
-        f"The largest step is {ladder_labels.switch(name)} "
-        f"({ladder_labels.change(name, before, after)}): {labels.signed(effects.mean(), 1)} points "
+        f"The largest step is {switch(name)} "
+        f"({change(name, before, after)}): {labels.signed(effects.mean(), 1)} points "
         f"on average over {len(step)} cells, between {labels.signed(effects.min(), 1)} and "
         f"{labels.signed(effects.max(), 1)}."
     )

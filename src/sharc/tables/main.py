@@ -1,106 +1,76 @@
-"""Cells of the paper-style tables, with our numbers, before any markup."""
+"""The paper's tables with our numbers: per scenario, buffers and methods down, data sets across."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
+from sharc.results import labels
+from sharc.results.cells import Grid, grids
 from sharc.results.folder import Results
-from sharc.results.layout import Layout, Row
-from sharc.results.statistics import NOTHING, Estimate
-from sharc.results.tidy import cell_name
-from sharc.results.verdicts import direction
+from sharc.results.layout import Layout
+from sharc.results.paper import Paper
+from sharc.tables.render import Table
+
+METRICS = {"acc": "ACC (↑)", "bwt": "BWT (↑)"}
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One data set's part of a row: ACC and BWT over seeds, and the gain over the base."""
-
-    name: str  # the cell's name in provenance.json; empty if the suite has no such cell
-    n: int = 0
-    n_missing: int = 0
-    acc: Estimate = NOTHING
-    bwt: Estimate = NOTHING
-    gain: Estimate | None = None
-
-    @property
-    def verdict(self) -> str:
-        """improves, worsens, undecided; empty for a base row."""
-        return direction(self.gain)
-
-    def text(self, metric: str) -> str:
-        """`88.44 ± 1.11`; what is missing is said."""
-        if not self.name:
-            return "-"
-        if self.n == 0:
-            return "missing"
-        found: Estimate = getattr(self, metric)
-        if np.isnan(found.mean):
-            return "n/a"
-        text = f"{found.mean:.2f}" + ("" if np.isnan(found.sd) else f" ± {found.sd:.2f}")
-        return f"{text} (n={self.n})" if self.n_missing else text
+def tables(results: Results, layout: Layout, _: Paper | None) -> Iterator[Table]:
+    """{task_il,class_il}_{main,appendix}; a group without buffers has no table."""
+    for grid in grids(results, layout):
+        yield Table(
+            grid.name,
+            _numbers(grid),
+            _text(grid),
+            caption(grid),
+            notes(grid),
+            align="cl" + "cc" * len(grid.datasets),
+            shaded=[row.plus for row, _ in grid.rows],
+        )
 
 
-@dataclass(frozen=True)
-class Table:
-    """One table: scenario, group of buffers, rows, and per row one cell per data set."""
-
-    scenario: str
-    group: str
-    datasets: tuple[str, ...]
-    rows: list[tuple[Row, list[Cell]]]
-
-    @property
-    def name(self) -> str:
-        """File name without ending: `task_il_main`."""
-        return f"{self.scenario}_{self.group}"
-
-
-def line_of(
-    results: Results, layout: Layout, scenario: str, dataset: str, row: Row
-) -> pd.Series | None:
-    """The summary's line for one row and data set; None if this suite does not have it."""
-    summary = results.summary
-    backbone = layout.backbone_of(summary, dataset)
-    found = summary[
-        (summary["dataset"] == dataset)
-        & (summary["backbone"] == backbone)
-        & (summary["method"] == row.method)
-        & (summary["variant"] == layout.variant(scenario, plus=row.plus))
-        & (summary["buffer"] == row.buffer)
-        & (summary["scenario"] == scenario)
-    ]
-    return None if found.empty else found.iloc[0]
-
-
-def cell(results: Results, layout: Layout, scenario: str, dataset: str, row: Row) -> Cell:
-    """Our cell for one row and data set, empty if this suite does not have it."""
-    line = line_of(results, layout, scenario, dataset, row)
-    if line is None:
-        return Cell("")
-    return Cell(
-        cell_name(line),
-        int(line["n"]),
-        int(line["n_missing"]),
-        _estimate(line, "acc", int(line["n"])),
-        _estimate(line, "bwt", int(line["n"])),
-        _estimate(line, "gain", int(line["gain_n"])) if row.plus else None,
+def caption(grid: Grid) -> str:
+    """The paper's caption, about our runs."""
+    runs = max((cell.n for _, cells in grid.rows for cell in cells), default=0)
+    return (
+        f"Our runs, {labels.scenario(grid.scenario)}: mean and standard deviation over {runs} "
+        f"seeds, in percent. {labels.PLUS} denotes the method combined with SHARC."
     )
 
 
-def _estimate(line: Any, name: str, n: int) -> Estimate:
-    values = [float(line.get(f"{name}_{part}", np.nan)) for part in ("mean", "sd", "low", "high")]
-    return Estimate(n, *values)
+def notes(grid: Grid) -> list[str]:
+    """What a reader must know beside the numbers."""
+    cells = [cell for _, cells in grid.rows for cell in cells if cell.name]
+    found = []
+    if {"mini_imagenet", "tiny_imagenet"} & set(grid.datasets):
+        found.append(labels.THIRD_COLUMN_NOTE)
+    if any(cell.n_missing for cell in cells):
+        found.append(
+            "(n=…): only so many of the planned runs ended well; missing: none did. "
+            "Such runs are never averaged over."
+        )
+    return found
 
 
-def table(
-    results: Results, layout: Layout, scenario: str, group: str, buffers: Sequence[int]
-) -> Table:
-    """All cells of one table."""
-    rows = [
-        (row, [cell(results, layout, scenario, name, row) for name in layout.datasets])
-        for row in layout.rows(buffers)
+def _text(grid: Grid) -> pd.DataFrame:
+    columns = [("", "Buffer"), ("", "Model")]
+    columns += [(labels.dataset(name), METRICS[m]) for name in grid.datasets for m in METRICS]
+    lines = [
+        [str(row.buffer or "-"), row.label, *(cell.text(m) for cell in cells for m in METRICS)]
+        for row, cells in grid.rows
     ]
-    return Table(scenario, group, layout.datasets, rows)
+    return pd.DataFrame(lines, columns=pd.MultiIndex.from_tuples(columns))
+
+
+def _numbers(grid: Grid) -> pd.DataFrame:
+    """One row per cell."""
+    lines = [
+        {
+            "scenario": grid.scenario, "dataset": name, "buffer": row.buffer,
+            "method": row.method, "sharc": int(row.plus), "n": cell.n,
+            "n_missing": cell.n_missing, "acc_mean": cell.acc.mean, "acc_sd": cell.acc.sd,
+            "bwt_mean": cell.bwt.mean, "bwt_sd": cell.bwt.sd, "verdict": cell.verdict,
+        }
+        for row, cells in grid.rows
+        for name, cell in zip(grid.datasets, cells, strict=True)
+    ]  # fmt: skip
+    return pd.DataFrame(lines)
