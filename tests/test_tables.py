@@ -1,5 +1,6 @@
 """The paper's tables from our runs: layout, numbers, verdicts, and LaTeX that compiles."""
 
+import math
 import re
 import shutil
 import subprocess
@@ -13,9 +14,10 @@ from sharc.errors import UserError
 from sharc.results.layout import GROUPS, SCENARIOS, Layout
 from sharc.results.paper import Paper
 from sharc.results.statistics import Estimate
-from sharc.results.verdicts import agreement, direction, printed_direction
+from sharc.results.verdicts import agreement, direction, interval, printed_direction
 from sharc.stages import collect, tables
 from sharc.tables.comparison import counts
+from sharc.tables.render import Table, write
 
 
 @pytest.fixture(scope="module")
@@ -188,3 +190,34 @@ def test_the_document_compiles_with_a_stock_article_class(suite, tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
     assert (tmp_path / "all.pdf").stat().st_size > 10_000
+
+
+def test_one_renderer_writes_any_table_in_every_form(tmp_path):
+    numbers = pd.DataFrame({"x": [1.5, float("nan")], "cell": ["a/b", ""]})
+    text = pd.DataFrame({"Name": ["5 %", "a|b"], "x": ["-1.50", "missing"]})
+    made = Table(
+        "mine", numbers, text, "Of two rows.", ["A note."], align="lr", links={"x": "cell"}
+    )
+    write(made, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "mine.csv", "mine.html", "mine.md", "mine.tex",
+    ]  # fmt: skip
+    assert (tmp_path / "mine.csv").read_text() == "x,cell\n1.500000,a/b\n,\n"
+    assert (tmp_path / "mine.md").read_text() == (
+        "Of two rows.\n\n| Name | x |\n|---|---|\n| 5 % | -1.50 |\n| a\\|b | missing |\n\nA note.\n"
+    )
+    assert r"5 \% & $-$1.50 \\" in (tmp_path / "mine.tex").read_text()
+    assert "<caption>Of two rows.</caption>" in (tmp_path / "mine.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((1.2, 0.4, 2.1), "+1.20 points [+0.40, +2.10]"),
+        ((-0.3, math.nan, math.nan), "−0.30 points"),
+        ((math.nan, math.nan, math.nan), "-"),
+    ],
+)
+def test_an_interval_is_written_in_one_way(numbers, said):
+    assert interval(*numbers, "points") == said
+    assert interval(*numbers) == said.replace(" points", "")
