@@ -104,8 +104,7 @@ def _train_group(stream: TaskStream, group: Sequence[Wanted], method: Method) ->
         traceback.print_exc()
         results = [_failed(spec, stream, f"{type(error).__name__}: {error}") for spec in specs]
     for record, result in zip(group, results, strict=True):
-        content = _content(record, result, stream, method.told)
-        write_json(record.path, content)
+        write_json(record.path, record_of(record.identity, result, stream, method.told))
         made = {"key": record.key, "sha256": sha256_of(record.path)}
         write_json(note_beside(record.path), made)
 
@@ -116,11 +115,12 @@ def _failed(spec: RunSpec, stream: TaskStream, message: str) -> RunResult:
     return RunResult(spec, accuracy, untrained={}, status="failed", message=message)
 
 
-def _content(
-    record: Wanted, result: RunResult, stream: TaskStream, told: Mapping[str, Any]
+def record_of(
+    identity: Mapping[str, Any], result: RunResult, stream: TaskStream, told: Mapping[str, Any]
 ) -> dict[str, Any]:
+    """All that is kept of a run."""
     return {
-        **record.identity,
+        **identity,
         "schema": SCHEMA,
         "status": result.status,
         "message": result.message,
