@@ -8,11 +8,13 @@ digested, but not remembered.
 
 import json
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from sharc.artifacts.files import sha256_of, write_text
+from sharc.artifacts.files import digest_of, sha256_of, write_text
 from sharc.errors import UserError
 
 MEMO = Path(".sharc/digests")
@@ -21,8 +23,28 @@ _TICKS = 50_000_000  # nanoseconds: several ticks of the slowest kernel clock in
 
 def digest(path: Path) -> str:
     """The sha256 of `path`, computed anew only if the file changed since last time."""
+    return _remembered(path, path.stat().st_ctime_ns, _stamp(path), lambda: sha256_of(path))
+
+
+def digest_together(folder: Path, files: Sequence[Path]) -> str:
+    """One digest of the names and contents of a folder's files, remembered in the same way."""
+    stamps = {file.name: _stamp(file) for file in files}
+    latest = max((stamp[2] for stamp in stamps.values()), default=0)
+    return _remembered(
+        folder / "*",
+        latest,
+        [digest_of(stamps)],
+        lambda: digest_of({file.name: sha256_of(file) for file in files}),
+    )
+
+
+def _stamp(path: Path) -> list[int]:
     status = path.stat()
-    stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+
+
+def _remembered(path: Path, changed: int, stamp: list[Any], compute: Callable[[], str]) -> str:
+    """The note on `path` if its stamp is the same, else what is computed now, noted."""
     note = MEMO / sha256(str(path.resolve()).encode()).hexdigest()[:32]
     try:
         known, value = json.loads(note.read_text())
@@ -30,8 +52,8 @@ def digest(path: Path) -> str:
             return str(value)
     except (OSError, ValueError, TypeError, RecursionError):
         pass  # no note, or a damaged one: the file itself is asked
-    settled = time.time_ns() - status.st_ctime_ns > _TICKS
-    value = sha256_of(path)
+    settled = time.time_ns() - changed > _TICKS
+    value = compute()
     if settled:
         with suppress(OSError, UserError):  # no room only costs the memory of the digest
             write_text(note, json.dumps([stamp, value]))

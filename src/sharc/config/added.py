@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sharc import looks, registry
+from sharc.config.datasets import IMAGES, Dataset
 from sharc.errors import UserError, unknown
 from sharc.references import check_reference, class_attribute
 
@@ -41,7 +42,7 @@ def adopt_added(raw: dict[str, Any], path: Path) -> None:
                 continue
             check_reference(reference)
             class_attribute(reference, "replays")  # the grid will ask
-            shown.setdefault(kind, {})[name] = _look(reference)
+            shown.setdefault(kind, {})[name] = _look(reference) | _label(options)
             found.setdefault(kind, {})[name] = reference
         except UserError as error:
             mistakes.append(f"  {block}.{name}: {error}")
@@ -85,8 +86,20 @@ def _reference(block: str, name: str, options: dict[str, Any], path: Path) -> st
         return None
     if not _NAME.fullmatch(name):
         raise UserError("a name is made of small letters, digits and _, and starts with a letter.")
+    if block == "datasets" and (images := next(filter(options.get, IMAGES), None)):
+        if isinstance(options[images], str):
+            options[images] = str(path.parent / options[images])
+        return IMAGES[images]
     if given is None:
         return _installed_reference(block, name)
+    if block == "datasets":  # what no data set of ours knows is for the class
+        unknown_keys = options.keys() - Dataset.model_fields
+        options["options"] = {key: options.pop(key) for key in sorted(unknown_keys)}
+    return _placed(given, path)
+
+
+def _placed(given: Any, path: Path) -> str:
+    """A class as params.yaml names it, its file found from the folder of params.yaml."""
     if not isinstance(given, str) or ":" not in given:
         raise UserError(f"class is {given!r}: write `path/to/file.py:ClassName`.")
     module, _, called = given.rpartition(":")
@@ -109,6 +122,12 @@ def _installed_reference(block: str, name: str) -> str:
 def _installed(block: str) -> dict[str, str]:
     """Names and classes that installed packages offer by their entry points."""
     return {entry.name: entry.value for entry in entry_points(group=f"sharc.{block}")}
+
+
+def _label(options: dict[str, Any]) -> dict[str, str | None]:
+    """The label that params.yaml gives a data set; the model checks it."""
+    label = options.get("label")
+    return {"label": label} if isinstance(label, str) else {}
 
 
 def _look(reference: str) -> dict[str, str | None]:

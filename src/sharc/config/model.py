@@ -15,6 +15,7 @@ from sharc.config.base import (
     Share,
     Theta,
 )
+from sharc.config.datasets import Dataset
 from sharc.config.parts import Empty, Memories, Methods
 from sharc.config.suites import Suite
 
@@ -25,13 +26,6 @@ class Data(Block):
     mirror: str | None
     class_order: Literal["ascending"] | Annotated[int, Field(ge=0)]
     validation_share: Share
-
-
-class Dataset(Block):
-    """How a data set is split."""
-
-    tasks: Count
-    train_per_class: Count | None = None
 
 
 class Features(Block):

@@ -4,8 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
+from sharc.datasets.first_sight import Seen
 from sharc.datasets.raw import Contents
 from sharc.errors import UserError, unknown
 
@@ -42,11 +43,15 @@ class Place:
 class Dataset(ABC):
     """One data set: its constants and one reader per source."""
 
-    name: ClassVar[str]
-    n_classes: ClassVar[int]
-    side: ClassVar[int]  # native height and width in pixels
-    mean: ClassVar[Triple]  # of pixels scaled to 0..1
-    std: ClassVar[Triple]
+    name: str
+    n_classes: int
+    side: int  # native height and width in pixels
+    mean: Triple  # of pixels scaled to 0..1
+    std: Triple
+
+    def __init__(self, name: str | None = None) -> None:
+        if name is not None:  # the one under which params.yaml knows a class of the user's
+            self.name = name
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -57,19 +62,26 @@ class Dataset(ABC):
     def readers(self) -> dict[str, Callable[[Place], Contents]]:
         """One function per source: place -> contents."""
 
-    @abstractmethod
     def expected(self, options: Mapping[str, Any]) -> dict[str, Expected]:
-        """Items and content digest per split."""
+        """Items and content digest per split; none where nobody has published any.
 
-    @abstractmethod
+        What is not published is recorded at first sight and checked ever after.
+        """
+        return {}
+
+    def seen(self, place: Place) -> Seen:
+        """What is recorded of data that nobody has published; {}: the digest of each split."""
+        return {}
+
     def manual_step(self, source: str, place: Place) -> str:
-        """What the user can do by hand to make `source` work."""
+        """What the user can do by hand to make `source` work, if there is anything."""
+        return ""
 
     def read(self, source: str, place: Place) -> Contents:
         """The splits as `source` gives them, in its own order, not yet checked."""
-        if source not in SOURCES:
-            raise UserError(unknown("source", source, SOURCES))
         readers = self.readers()
+        if source not in (*SOURCES, *readers):
+            raise UserError(unknown("source", source, SOURCES))
         if source not in readers:
             raise UserError(f"{self.name} has no such source, only {', '.join(readers)}")
         return readers[source](place)

@@ -90,7 +90,7 @@ class MiniImageNet(Dataset):
             Split(images, np.array([classes.index(name) for name in names], dtype=np.int64))
             for names, images in named
         ]
-        return Contents(classes, *splits)
+        return Contents(classes, splits[0], splits[1])
 
     def _images(self, files: Iterator[tuple[str, bytes]]) -> tuple[list[str], Any]:
         """Class folder and pixels of every file."""

@@ -27,11 +27,12 @@ class Split(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What a source holds, in its own order."""
+    """What a source holds, in its own order, and what is worth a remark."""
 
     class_names: tuple[str, ...]
     train: Split
     test: Split
+    remarks: tuple[str, ...] = ()
 
     def split(self, name: str) -> Split:
         """The split called "train" or "test"."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sharc.artifacts.files import write_json
+from sharc.datasets import first_sight
 from sharc.datasets.base import SOURCES, Dataset, Expected, Place
 from sharc.datasets.raw import SPLITS, Contents, content_digest, item_digests, write_split
 from sharc.errors import UserError, unknown
@@ -19,17 +20,46 @@ def build(
     sources: Sequence[str],
     mirror: Path | None,
     options: Mapping[str, Any],
-) -> None:
-    """Write train.safetensors, test.safetensors and meta.json from the first source that works."""
+) -> list[str]:
+    """Write train.safetensors, test.safetensors and meta.json from the first source that works.
+
+    Returned is what the user should know about the data.
+    """
     for source in sources:
-        if source not in SOURCES:
+        if source not in (*SOURCES, *dataset.sources):
             raise UserError(unknown("source", source, SOURCES))
     place = Place(out.parent.parent / ".downloads" / dataset.name, mirror, options)
     contents, digests = _first_that_works(dataset, sources, place)
+    remarks = [*contents.remarks, *_seen_before(dataset, place, contents, digests)]
     (out / "meta.json").unlink(missing_ok=True)  # from here on the folder is not complete
     for name in SPLITS:
         write_split(out / f"{name}.safetensors", contents.split(name), digests[name])
     write_json(out / "meta.json", _meta(dataset, contents, digests))
+    return remarks
+
+
+def _seen_before(
+    dataset: Dataset, place: Place, contents: Contents, digests: Mapping[str, list[bytes]]
+) -> list[str]:
+    """Check what nobody has published against what was seen first, and the splits for overlap."""
+    if dataset.expected(place.options):
+        return []
+    splits = {
+        name: {"files": len(found), "sha256": content_digest(found)}
+        for name, found in digests.items()
+    }
+    folder = place.downloads.parent.parent / first_sight.FOLDER.name
+    try:
+        remarks = [first_sight.check(dataset.name, dataset.seen(place) or splits, folder)]
+    except UserError as error:
+        raise UserError(f"datasets.{dataset.name}: {error}") from None
+    train = set(digests["train"])
+    if shared := sum(item in train for item in digests["test"]):
+        remarks.append(
+            f"{shared} of {len(digests['test'])} test images are training images of the same class "
+            "too: accuracy on them is no test of anything but memory"
+        )
+    return [remark for remark in remarks if remark]
 
 
 def _first_that_works(
@@ -43,6 +73,8 @@ def _first_that_works(
             return contents, _verified(dataset, contents, dataset.expected(place.options))
         except UserError as error:
             reasons.append((source, str(error)))
+    if len(reasons) == 1 and not dataset.manual_step(sources[0], place):
+        raise UserError(f"datasets.{dataset.name}: {reasons[0][1]}")
     lines = []
     for source, reason in reasons:
         lines.append(f"  {source}: {reason}")
@@ -57,9 +89,10 @@ def _verified(
     """Item digests per split, once shapes, counts and content are what they must be."""
     digests = {}
     for name in SPLITS:
-        _check_shape(dataset, contents, name, expected[name])
+        known = expected.get(name) or Expected(len(contents.split(name).labels), None)
+        _check_shape(dataset, contents, name, known)
         digests[name] = item_digests(contents.split(name))
-        found, right = content_digest(digests[name]), expected[name].digest
+        found, right = content_digest(digests[name]), known.digest
         if right is not None and found != right:
             raise UserError(
                 f"the {name} images are not the right ones: digest {found}, not {right}"

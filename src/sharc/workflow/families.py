@@ -6,6 +6,7 @@ from typing import Any
 
 from sharc import looks
 from sharc.config import Params
+from sharc.datasets.first_sight import content_of
 from sharc.grid import DENSE, Cell, cells
 from sharc.registry import module_of, replays
 from sharc.workflow.feature_units import trained_on
@@ -32,7 +33,10 @@ def _download(params: Params) -> Iterator[Unit]:
     for name in _datasets(params):
         folder = Path("data/raw") / name
         modules = ("sharc.stages.download", module_of("dataset", name))
-        content = {"train_per_class": params.datasets[name].train_per_class}
+        block = params.datasets[name]
+        content = dict(block.reading)
+        if block.images is not None:
+            content["content"] = content_of(name, block.images)
         yield Unit("download", name, folder, folder / "receipt.json", (), content, modules)
 
 

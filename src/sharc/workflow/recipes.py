@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sharc.config import Params
-from sharc.registry import load
+from sharc.registry import is_added, load
 from sharc.workflow.training import Made, rungs, train
 from sharc.workflow.units import Graph, Unit
 
@@ -17,14 +17,18 @@ def _download(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
     from sharc.stages import download
 
     mirror = os.environ.get("SHARC_MIRROR") or params.data.mirror
-    download.build(
-        load("dataset", unit.name)(),
+    dataset = load("dataset", unit.name)(unit.name)
+    added = is_added("dataset", unit.name)
+    remarks = download.build(
+        dataset,
         unit.folder,
-        sources=list(params.chosen.sources),
+        sources=list(dataset.sources if added else params.chosen.sources),
         mirror=Path(mirror) if mirror else None,
         options={key: value for key, value in unit.params.items() if value is not None},
     )
-    return Made(_files(unit.folder))
+    for remark in remarks:
+        print(f"{unit.name}: {remark}")
+    return Made(_files(unit.folder), notes={"remarks": remarks} if remarks else {})
 
 
 def _split(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
