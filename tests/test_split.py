@@ -95,3 +95,10 @@ def test_a_part_takes_the_first_images_of_every_class_evenly(raw):
     assert content["tasks"][1]["test"] == [4, 5, 6, 7]
     with pytest.raises(UserError, match="takes 1 train images of a task of 2 classes"):
         built(raw, per_task={"train": 1, "test": None})
+
+
+def test_a_task_with_fewer_images_than_a_batch_is_refused_before_anything_is_written(raw):
+    with pytest.raises(UserError, match="task 1 of toy has 20 training images") as error:
+        built(raw, batch=21)
+    assert "lower train.batch to at most 20" in str(error.value)
+    assert not (raw / "split.json").exists()

@@ -24,10 +24,12 @@ def build(
     class_order: str | int,
     validation_share: float,
     per_task: Mapping[str, int | None] | None = None,
+    batch: int = 1,
 ) -> None:
     """Write class order and, per task, its classes and the rows of its images.
 
     `per_task`: at most so many training and test images of each task, evenly over its classes.
+    `batch`: so many training images each task must have, at least.
     """
     data = RawData(raw)
     order = _class_order(data, tasks, class_order)
@@ -41,7 +43,19 @@ def build(
             for at in range(0, len(order), each)
         ],
     }
+    _check_sizes(content["dataset"], content["tasks"], batch)
     write_json(out, content)
+
+
+def _check_sizes(name: str, tasks: list[dict[str, Any]], batch: int) -> None:
+    """Refuse tasks on which training would refuse to start."""
+    sizes = [len(task["train"]) for task in tasks]
+    if min(sizes) < batch:
+        raise UserError(
+            f"task {sizes.index(min(sizes)) + 1} of {name} has {min(sizes)} training images, fewer "
+            f"than train.batch ({batch}): lower train.batch to at most {min(sizes)}, set "
+            f"datasets.{name}.tasks to fewer tasks, or add images."
+        )
 
 
 def _class_order(data: RawData, tasks: int, class_order: str | int) -> list[int]:

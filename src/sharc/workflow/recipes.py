@@ -35,7 +35,7 @@ def _split(graph: Graph, unit: Unit, params: Params, threads: int) -> Made:
     from sharc.stages import split
 
     out = unit.folder / f"{unit.name}.json"
-    split.build(graph.needs(unit)[0].folder, out, **unit.params)
+    split.build(graph.needs(unit)[0].folder, out, **unit.params, batch=params.train.batch)
     return Made([out])
 
 
