@@ -12,6 +12,7 @@ from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.sampling import replay_indices, without_replacement
 from sharc.errors import UserError
+from sharc.options import MethodOptions
 from sharc.strategies.base import task_weights
 
 
@@ -73,7 +74,7 @@ def test_replayed_rows_are_examples_of_the_run_never_empty_slots() -> None:
 
 def test_a_dense_buffer_replays_the_last_m_of_each_past_task() -> None:
     stream = toy_stream()
-    buffer = DenseBuffer(stream, [RunSpec(0, 9), RunSpec(1, 9)], {})
+    buffer = DenseBuffer(stream, [RunSpec(0, 9), RunSpec(1, 9)], MethodOptions())
     for task in range(2):
         order = stream.train_tasks[task].flip(0).expand(2, -1)
         buffer.begin_task(task, head_for(2), order, batch=10)
@@ -89,7 +90,7 @@ def test_a_dense_buffer_replays_the_last_m_of_each_past_task() -> None:
 
 def test_logits_are_captured_at_the_step_that_sees_the_example() -> None:
     stream = toy_stream()
-    buffer = DenseBuffer(stream, [RunSpec(0, 9)], {}, wants_logits=True)
+    buffer = DenseBuffer(stream, [RunSpec(0, 9)], MethodOptions(), wants_logits=True)
     order = stream.train_tasks[0][None]
     buffer.begin_task(0, head_for(1), order, batch=2)
     assert sorted(buffer.captures) == [28, 29]  # examples 57, 58, 59 of 60, two a step
@@ -104,7 +105,7 @@ def test_logits_are_captured_at_the_step_that_sees_the_example() -> None:
 
 def test_runs_with_different_budgets_share_a_stack_with_empty_slots_marked() -> None:
     stream = toy_stream()
-    buffer = DenseBuffer(stream, [RunSpec(0, 6), RunSpec(1, 12)], {})
+    buffer = DenseBuffer(stream, [RunSpec(0, 6), RunSpec(1, 12)], MethodOptions())
     buffer.begin_task(0, head_for(2), stream.train_tasks[0].expand(2, -1), batch=10)
     buffer.end_task(0, head_for(2))
     assert buffer.replay is not None
@@ -117,7 +118,7 @@ def test_runs_with_different_budgets_share_a_stack_with_empty_slots_marked() -> 
 
 def test_the_ledger_counts_whole_maps_labels_and_logits() -> None:
     stream = replace(toy_stream(), map_size=(7, 7))
-    buffer = DenseBuffer(stream, [RunSpec(0, 6)], {}, wants_logits=True)
+    buffer = DenseBuffer(stream, [RunSpec(0, 6)], MethodOptions(), wants_logits=True)
     buffer.begin_task(0, head_for(1), stream.train_tasks[0][None], batch=10)
     assert buffer.ledger(0) == {
         "items": 2,
@@ -131,12 +132,12 @@ def test_the_ledger_counts_whole_maps_labels_and_logits() -> None:
 
 def test_a_buffer_smaller_than_the_number_of_tasks_is_refused() -> None:
     with pytest.raises(UserError, match="buffer 2 is smaller than the 3 tasks of 'toy'"):
-        DenseBuffer(toy_stream(), [RunSpec(0, 2)], {})
+        DenseBuffer(toy_stream(), [RunSpec(0, 2)], MethodOptions())
 
 
 def test_a_task_smaller_than_its_share_is_kept_whole() -> None:
     stream = toy_stream(examples=10)
-    buffer = DenseBuffer(stream, [RunSpec(0, 300)], {"buffer_rule": "reservoir"})
+    buffer = DenseBuffer(stream, [RunSpec(0, 300)], MethodOptions(buffer_rule="reservoir"))
     buffer.begin_task(0, head_for(1), stream.train_tasks[0][None], batch=10)
     buffer.end_task(0, head_for(1))
     assert buffer.ledger(0)["items"] == 10
@@ -145,7 +146,7 @@ def test_a_task_smaller_than_its_share_is_kept_whole() -> None:
 def test_a_seed_keeps_its_view_of_the_training_images() -> None:
     plain = toy_stream()
     stream = replace(plain, x=torch.stack([plain.x, plain.x + 100]))
-    buffer = DenseBuffer(stream, [RunSpec(4, 9), RunSpec(5, 9)], {})
+    buffer = DenseBuffer(stream, [RunSpec(4, 9), RunSpec(5, 9)], MethodOptions())
     buffer.begin_task(0, head_for(2), stream.train_tasks[0].expand(2, -1), batch=10)
     buffer.end_task(0, head_for(2))
     assert buffer.replay is not None

@@ -4,7 +4,7 @@ import pytest
 
 from sharc.config import load_params
 from sharc.ladder import rungs
-from sharc.registry import OF_METHOD
+from sharc.options import own_switches
 from sharc.workflow.families import build_graph
 from sharc.workflow.ladder_units import climbs
 
@@ -17,7 +17,7 @@ def params():
 def test_each_rung_makes_one_more_switch_from_reference_to_paper(params):
     steps = rungs(params, params.chosen.ladder)
     protocols = [rung.params.switches.model_dump() for rung in steps]
-    unread = {switch for m in ("mer", "clser") for switch in OF_METHOD[m]}
+    unread = {switch for m in ("mer", "clser") for switch in own_switches(m).values()}
     for before, after, rung in zip(protocols, protocols[1:], steps[1:], strict=False):
         changed = {name for name in before if before[name] != after[name]}
         assert changed == {rung.switch}

@@ -168,7 +168,7 @@ def test_clser_reports_three_heads_and_counts_two_of_them() -> None:
 def test_mer_with_both_rates_one_is_er_with_a_sampled_batch() -> None:
     runs = [RunSpec(seed, 30) for seed in range(2)]
     er = train(toy_stream(), runs, ER, {"replay": "sampled"}, DenseBuffer)
-    mer = train(toy_stream(), runs, MER, {}, DenseBuffer)
+    mer = train(toy_stream(), runs, MER, {"gamma": 1.0}, DenseBuffer)
     for a, b in zip(er, mer, strict=True):
         np.testing.assert_array_equal(a.accuracy.class_il, b.accuracy.class_il)
 

@@ -6,7 +6,7 @@ from typing import Any
 from sharc.config import Params
 from sharc.config.model import Switches
 from sharc.config.suites import Ladder
-from sharc.registry import OF_METHOD
+from sharc.options import METHODS, own_switches
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ def rungs(params: Params, ladder: Ladder) -> list[Rung]:
     A switch that none of the ladder's methods reads makes no step of its own.
     """
     start, end = params.protocols.reference, params.protocols.paper
-    unread = {s for m, own in OF_METHOD.items() if m not in ladder.methods for s in own}
+    others = set(METHODS) - set(ladder.methods)
+    unread = {switch for method in others for switch in own_switches(method).values()}
     now = start.model_copy(update={name: getattr(end, name) for name in unread})
     found = [Rung(0, None, None, None, _under(params, now))]
     for name in Switches.model_fields:

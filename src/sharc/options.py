@@ -7,7 +7,7 @@ This is the only home of a default. Values are checked where they enter: params.
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
 from sharc.errors import UserError, unknown
 
@@ -17,7 +17,20 @@ Weight = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 NOT_REGISTERED = "not_registered"  # pydantic's type of error for a name that nothing stands for
+
+# What may be said of the switches of the protocol, whose blocks and models share these types.
 BufferRule = Literal["last", "batch_prefix", "reservoir", "ring"]
+Read = Literal["collapsed", "joint_adam"]
+Saliency = Literal["abs_gt", "relu_ge", "random"]
+BudgetCount = Literal["kept", "nonzero"]
+WriteScope = Literal["stored", "last_batches"]
+RecallScope = Literal["all", "last_batches"]
+Recall = Literal["task_start", "at_store"]
+Stored = Literal["masked", "recalled"]
+Forget = Literal["task", "write"]
+ERReplay = Literal["full", "sampled"]
+CLSERHead = Literal["stable", "plastic", "working"]
+ReptileRate = Annotated[float, Field(gt=0, le=1)]
 
 
 class Switch(NamedTuple):
@@ -30,6 +43,10 @@ class NoOptions(BaseModel):
     """Nothing to set; the base of all options. Unknown keys and silent conversions are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
+
+    def __getitem__(self, name: str) -> Any:
+        """An option by name, for classes that declare `defaults` instead of a model."""
+        return getattr(self, name)
 
 
 class TrainOptions(NoOptions):
@@ -52,15 +69,15 @@ class EROptions(MethodOptions):
     """ER: the weight of the replayed loss, and how much of the memory a step replays."""
 
     memory_strength: Weight = 1.0
-    replay: Annotated[Literal["full", "sampled"], Switch("er_replay")] = "full"
+    replay: Annotated[ERReplay, Switch("er_replay")] = "full"
 
 
 class MEROptions(MethodOptions):
     """MER: the weight of the replayed loss; Reptile's rates within and across inner steps."""
 
     memory_strength: Weight = 1.0
-    beta: Annotated[float, Field(gt=0, le=1), Switch("mer_beta")] = 1.0
-    gamma: Annotated[float, Field(gt=0, le=1), Switch("mer_gamma")] = 0.5
+    beta: Annotated[ReptileRate, Switch("mer_beta")] = 1.0
+    gamma: Annotated[ReptileRate, Switch("mer_gamma")] = 0.5
 
 
 class GEMOptions(MethodOptions):
@@ -85,7 +102,7 @@ class CLSEROptions(MethodOptions):
     stable_alpha: Share = 0.999
     plastic_freq: Fraction = 0.3
     plastic_alpha: Share = 0.999
-    head: Annotated[Literal["stable", "plastic", "working"], Switch("clser_head")] = "stable"
+    head: Annotated[CLSERHead, Switch("clser_head")] = "stable"
 
 
 class MemoryOptions(NoOptions):
@@ -103,7 +120,7 @@ class PredictiveCoding(NoOptions):
     steps: Count = 500  # at most, of a write's search and of joint_adam
     tolerance: Weight = 0.01  # of a write's search, nats per entry
     write_batch: Count = 50  # maps written together
-    read: Annotated[Literal["collapsed", "joint_adam"], Switch("read")] = "collapsed"
+    read: Annotated[Read, Switch("read")] = "collapsed"
     read_steps: Count = 40  # at most, of the collapsed read
     read_tolerance: Weight = 0.002  # nats per entry
 
@@ -140,19 +157,24 @@ class ModernHopfieldOptions(MemoryOptions):
     beta: Positive = 100.0
 
 
-class StorageOptions(NoOptions):
-    """How SHARC stores and recalls; the defaults are the paper's."""
+class SharcOptions(NoOptions):
+    """SHARC's own numbers."""
 
     forget_every: Count = 1  # tasks, R in Algorithm 1
     space: Literal["map", "pooled"] = "map"
     budget: Literal["samples", "total_bytes"] = "samples"
-    saliency: Annotated[Literal["abs_gt", "relu_ge", "random"], Switch("saliency")] = "abs_gt"
-    budget_count: Annotated[Literal["kept", "nonzero"], Switch("budget_count")] = "kept"
-    write_scope: Annotated[Literal["stored", "last_batches"], Switch("write_scope")] = "stored"
-    recall_scope: Annotated[Literal["all", "last_batches"], Switch("recall_scope")] = "all"
-    recall: Annotated[Literal["task_start", "at_store"], Switch("recall")] = "task_start"
-    stored: Annotated[Literal["masked", "recalled"], Switch("stored")] = "masked"
-    forget: Annotated[Literal["task", "write"], Switch("forget")] = "task"
+
+
+class StorageOptions(SharcOptions):
+    """How SHARC stores and recalls: its numbers and the switches; the defaults are the paper's."""
+
+    saliency: Annotated[Saliency, Switch("saliency")] = "abs_gt"
+    budget_count: Annotated[BudgetCount, Switch("budget_count")] = "kept"
+    write_scope: Annotated[WriteScope, Switch("write_scope")] = "stored"
+    recall_scope: Annotated[RecallScope, Switch("recall_scope")] = "all"
+    recall: Annotated[Recall, Switch("recall")] = "task_start"
+    stored: Annotated[Stored, Switch("stored")] = "masked"
+    forget: Annotated[Forget, Switch("forget")] = "task"
 
     @model_validator(mode="after")
     def _keeps_what_it_recalls(self) -> Self:
@@ -187,7 +209,21 @@ def switches(model: type[NoOptions]) -> dict[str, str]:
     return {name: m.name for name, found in marks.items() for m in found if isinstance(m, Switch)}
 
 
+def own_switches(method: str) -> dict[str, str]:
+    """The options of one method alone that the protocol sets, each with its switch."""
+    found = switches(METHODS.get(method, MethodOptions))
+    return {
+        name: switch for name, switch in found.items() if name not in MethodOptions.model_fields
+    }
+
+
 Model = TypeVar("Model", bound=NoOptions)
+
+
+def extended(base: type[Model], name: str, defaults: Mapping[str, Any]) -> type[Model]:
+    """A model with further options, of the types of their defaults."""
+    fields: dict[str, Any] = {option: (type(value), value) for option, value in defaults.items()}
+    return create_model(name, __base__=base, **fields)
 
 
 def parsed(model: type[Model], values: Mapping[str, Any], owner: str) -> Model:

@@ -58,12 +58,6 @@ BASES = {
 
 JOINT = "joint"
 
-# Switches of the protocol that are an option of one method: the switch and the option's name.
-OF_METHOD = {
-    "er": {"er_replay": "replay"},
-    "mer": {"mer_beta": "beta", "mer_gamma": "gamma"},
-    "clser": {"clser_head": "head"},
-}
 _PASSES = {"derpp": 3}
 _added: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
 

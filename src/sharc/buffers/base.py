@@ -6,7 +6,7 @@ an example are observed, all others cost nothing.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,8 @@ from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.engine.types import Replay
-from sharc.errors import UserError, unknown
+from sharc.errors import UserError
+from sharc.options import MethodOptions
 
 
 @dataclass(frozen=True)
@@ -45,15 +46,13 @@ class Buffer(ABC):
         self,
         stream: TaskStream,
         runs: Sequence[RunSpec],
-        options: Mapping[str, Any],
+        options: MethodOptions,
         wants_logits: bool = False,
     ) -> None:
         self.stream = stream
         self.runs = list(runs)
         self.wants_logits = wants_logits
-        self.rule = str(options.get("buffer_rule", "last"))
-        if self.rule not in RULES:
-            raise UserError(unknown("buffer_rule", self.rule, RULES))
+        self.rule = options.buffer_rule
         for run in self.runs:
             if run.buffer < stream.n_tasks:
                 raise UserError(

@@ -2,7 +2,7 @@
 example instead of H·W·K lose nothing, and H·W times as many examples fit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.memories.base import Shape
+from sharc.options import MethodOptions
 
 
 class PooledBuffer(DenseBuffer):
@@ -22,7 +23,7 @@ class PooledBuffer(DenseBuffer):
         self,
         stream: TaskStream,
         runs: Sequence[RunSpec],
-        options: Mapping[str, Any],
+        options: MethodOptions,
         wants_logits: bool = False,
     ) -> None:
         super().__init__(stream, runs, options, wants_logits)

@@ -4,7 +4,7 @@ Every override asks its switch, so that the ladder can set them one at a time. A
 in the paper make this buffer the same as its base, bit for bit.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from sharc.engine.task_stream import TaskStream
 from sharc.engine.types import Replay
 from sharc.errors import UserError
 from sharc.memories.base import AssociativeMemory, Recalled
+from sharc.options import MethodOptions
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class ReferenceBuffer(SharcBuffer):
         self,
         stream: TaskStream,
         runs: Sequence[RunSpec],
-        options: Mapping[str, Any],
+        options: MethodOptions,
         wants_logits: bool = False,
         **sharc: Any,
     ) -> None:

@@ -6,7 +6,7 @@ what it replays was stored whole or recalled. `reference.py` has what the author
 differently.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -23,7 +23,7 @@ from sharc.engine.task_stream import TaskStream
 from sharc.engine.types import Replay
 from sharc.errors import UserError
 from sharc.memories.base import AssociativeMemory, Recalled, Shape
-from sharc.options import NoOptions, StorageOptions
+from sharc.options import MethodOptions, NoOptions, StorageOptions
 
 
 class SharcBuffer(Buffer):
@@ -33,7 +33,7 @@ class SharcBuffer(Buffer):
         self,
         stream: TaskStream,
         runs: Sequence[RunSpec],
-        options: Mapping[str, Any],
+        options: MethodOptions,
         wants_logits: bool = False,
         *,
         memory: type[AssociativeMemory],

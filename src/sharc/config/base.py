@@ -2,17 +2,17 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
+from sharc import options
 from sharc.errors import unknown
-from sharc.options import NOT_REGISTERED
 from sharc.registry import names, replays
 
-Share = Annotated[float, Field(ge=0, lt=1)]
-Theta = Annotated[float, Field(ge=0, le=1)]
-Positive = Annotated[float, Field(gt=0)]
-Count = Annotated[int, Field(ge=1)]
+Share = options.Share
+Theta = options.Fraction
+Positive = options.Positive
+Count = options.Count
 Device = Literal["auto", "cpu", "cuda"]
 
 
@@ -22,7 +22,7 @@ def _registered(kind: str) -> AfterValidator:
     def check(name: str) -> str:
         if name not in names(kind):
             message = unknown("value", name, names(kind)).replace("{", "{{").replace("}", "}}")
-            raise PydanticCustomError(NOT_REGISTERED, message)  # type: ignore[arg-type]
+            raise PydanticCustomError(options.NOT_REGISTERED, message)  # type: ignore[arg-type]
         return name
 
     return AfterValidator(check)
@@ -42,7 +42,5 @@ MemoryName = Annotated[str, _registered("memory")]
 SourceName = Literal["bundled", "official", "folder", "mirror", "npm"]
 
 
-class Block(BaseModel):
+class Block(options.NoOptions):
     """A part of params.yaml: no unknown keys, no silent conversions, no changes afterwards."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from sharc import options
 from sharc.config.base import (
     BackboneName,
     Block,
@@ -11,12 +12,11 @@ from sharc.config.base import (
     DatasetName,
     Device,
     MemoryName,
-    Positive,
     Share,
     Theta,
 )
 from sharc.config.datasets import Dataset
-from sharc.config.parts import Empty, Memories, Methods
+from sharc.config.parts import Memories, Methods
 from sharc.config.suites import Suite
 
 
@@ -39,15 +39,10 @@ class Features(Block):
     device: Device
 
 
-class Train(Block):
-    """What every method's training shares."""
+class Train(options.TrainOptions):
+    """What every method's training shares, and how JOINT's backward transfer is counted."""
 
-    learning_rate: Positive
-    batch: Count
-    replay_batch: Count
     joint_bwt: Literal["not_applicable", "untrained_reference"]
-    dtype: Literal["float32", "float64"]
-    device: Device
 
 
 class ThetaPerScenario(Block):
@@ -57,42 +52,35 @@ class ThetaPerScenario(Block):
     class_il: Theta
 
 
-class Sharc(Block):
+class Sharc(options.SharcOptions):
     """The paper's method."""
 
     memory: MemoryName
     theta: ThetaPerScenario
-    forget_every: Count
-    space: Literal["map", "pooled"]
-    budget: Literal["samples", "total_bytes"]
 
 
 class Switches(Block):
     """Where the paper and the authors' code part ways."""
 
-    read: Literal["collapsed", "joint_adam"]
+    read: options.Read
     bn_mode: Literal["eval", "train"]
     normalisation: Literal["dataset", "imagenet", "own"]
-    budget_count: Literal["kept", "nonzero"]
-    buffer_rule: Literal["last", "batch_prefix", "reservoir", "ring"]
-    saliency: Literal["abs_gt", "relu_ge", "random"]
-    write_scope: Literal["stored", "last_batches"]
-    recall_scope: Literal["all", "last_batches"]
-    recall: Literal["task_start", "at_store"]
-    stored: Literal["masked", "recalled"]
-    forget: Literal["task", "write"]
-    er_replay: Literal["full", "sampled"]
-    mer_beta: Annotated[float, Field(gt=0, le=1)]
-    mer_gamma: Annotated[float, Field(gt=0, le=1)]
-    clser_head: Literal["stable", "plastic", "working"]
+    budget_count: options.BudgetCount
+    buffer_rule: options.BufferRule
+    saliency: options.Saliency
+    write_scope: options.WriteScope
+    recall_scope: options.RecallScope
+    recall: options.Recall
+    stored: options.Stored
+    forget: options.Forget
+    er_replay: options.ERReplay
+    mer_beta: options.ReptileRate
+    mer_gamma: options.ReptileRate
+    clser_head: options.CLSERHead
 
     @model_validator(mode="after")
     def _keeps_what_it_recalls(self) -> Self:
-        if self.recall == "at_store" and self.stored == "masked":
-            raise ValueError(
-                "recall at_store with stored masked would throw away what it recalls; set stored"
-                " to recalled, or recall to task_start"
-            )
+        options.keep_what_is_recalled(self.recall, self.stored)
         return self
 
     @model_validator(mode="after")
@@ -150,7 +138,7 @@ class Params(Block):
     methods: Methods  # type: ignore[valid-type]
     sharc: Sharc
     memories: Memories  # type: ignore[valid-type]
-    backbones: dict[BackboneName, Empty] = Field(default_factory=dict)
+    backbones: dict[BackboneName, Block] = Field(default_factory=dict)
     protocols: Protocols
     figure1: Figure1
     resources: Resources

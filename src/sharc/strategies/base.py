@@ -14,16 +14,7 @@ from torch import Tensor
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.types import Batch, Replay
-from sharc.errors import UserError, unknown
-
-COMMON: dict[str, Any] = {
-    "learning_rate": 0.1,
-    "batch": 10,
-    "replay_batch": 10,
-    "buffer_rule": "last",
-    "dtype": "float32",
-    "device": "auto",
-}
+from sharc.options import MethodOptions, extended, parsed
 
 
 class Strategy(ABC):
@@ -33,26 +24,28 @@ class Strategy(ABC):
     draws: int = 1  # independent draws of `replay_batch` rows in each step
     joint: ClassVar[bool] = False  # train once, on all tasks together
     wants_logits: ClassVar[bool] = False  # the buffer keeps the logits an example had
-    defaults: ClassVar[dict[str, Any]] = {}
+    Options: ClassVar[type[MethodOptions]] = MethodOptions  # what params.yaml can set
+    options: MethodOptions
 
-    def __init__(self, head: Head, runs: list[RunSpec], options: Mapping[str, Any]) -> None:
+    def __init_subclass__(cls) -> None:
+        """Let a class say `defaults = {"alpha": 0.5}` where it needs no model of its options."""
+        if "defaults" in vars(cls):
+            cls.Options = extended(cls.Options, f"{cls.__name__}Options", vars(cls)["defaults"])
+
+    def __init__(self, head: Head, runs: list[RunSpec], options: MethodOptions) -> None:
         self.head, self.runs, self.options = head, runs, options
         self.name = type(self).__name__.lower()
-        self.rate = float(options["learning_rate"])
+        self.rate = options.learning_rate
         self.replays = self.replay_mode(options)
         self._block_weights: dict[int, Tensor] = {}
 
     @classmethod
-    def complete(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+    def complete(cls, options: Mapping[str, Any]) -> MethodOptions:
         """Options with the method's defaults filled in; an unknown one is the user's mistake."""
-        known = COMMON | cls.defaults
-        for name in options:
-            if name not in known:
-                raise UserError(unknown(f"option of {cls.__name__.lower()}", name, known))
-        return known | dict(options)
+        return parsed(cls.Options, options, f"method {cls.__name__.lower()}")
 
     @classmethod
-    def replay_mode(cls, options: Mapping[str, Any]) -> str:
+    def replay_mode(cls, options: MethodOptions) -> str:
         """What a step replays under these options."""
         return cls.replays
 

@@ -1,19 +1,14 @@
 """Complementary learning systems: CLS-ER (Arani et al. 2022)."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
-
 import torch
 from torch import Tensor
 
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.types import Batch, Replay
-from sharc.errors import UserError, unknown
+from sharc.options import CLSEROptions
 from sharc.randomness import generator
 from sharc.strategies.base import Strategy
-
-HEADS = ("stable", "plastic", "working")
 
 
 class CLSER(Strategy):
@@ -26,19 +21,13 @@ class CLSER(Strategy):
     """
 
     replays = "sampled"
-    defaults: ClassVar[dict[str, Any]] = {
-        "reg": 0.15,
-        "stable_freq": 0.1,
-        "stable_alpha": 0.999,
-        "plastic_freq": 0.3,
-        "plastic_alpha": 0.999,
-        "head": "stable",
-    }
+    Options = CLSEROptions
+    options: CLSEROptions
 
-    def __init__(self, head: Head, runs: list[RunSpec], options: Mapping[str, Any]) -> None:
+    def __init__(self, head: Head, runs: list[RunSpec], options: CLSEROptions) -> None:
         super().__init__(head, runs, options)
-        if options["head"] not in HEADS:
-            raise UserError(unknown("head of clser", options["head"], HEADS))
+        self._frequency = {"plastic": options.plastic_freq, "stable": options.stable_freq}
+        self._decay = {"plastic": options.plastic_alpha, "stable": options.stable_alpha}
         self._all = {"stable": head.copy(), "plastic": head.copy(), "working": head}
         self._steps = 0
         self._coins = [generator(run.seed, "ema") for run in runs]
@@ -49,7 +38,7 @@ class CLSER(Strategy):
         for run, coins in enumerate(self._coins):
             tossed = torch.rand(steps, 2, generator=coins)
             for column, name in enumerate(("plastic", "stable")):
-                heads = tossed[:, column] < self.options[f"{name}_freq"]
+                heads = tossed[:, column] < self._frequency[name]
                 for step in heads.nonzero().flatten().tolist():
                     self._moves[-1 - step].setdefault(name, []).append(run)
 
@@ -60,7 +49,7 @@ class CLSER(Strategy):
         residual = self.head.ce_residual(logits, batch.label_offsets)  # of each row, not yet a mean
         if old := rows - batch.n_new:
             drift = logits[:, batch.n_new :] - self._teacher(batch)
-            scale = 2 * self.options["reg"] / (old * logits.shape[2])
+            scale = 2 * self.options.reg / (old * logits.shape[2])
             residual[:, batch.n_new :].add_(drift, alpha=scale * rows)
         self.head.descend(batch.x, residual, self.rate / rows)
         self._average()
@@ -79,16 +68,16 @@ class CLSER(Strategy):
         self._steps += 1
         newest = 1 / (self._steps + 1)
         for name, runs in self._moves.pop().items():
-            share = max(newest, 1 - self.options[f"{name}_alpha"])
+            share = max(newest, 1 - self._decay[name])
             self._all[name].move_towards(self.head, share, runs)
 
     def evaluated(self) -> Head:
         """The stable head, as in the original method, unless told otherwise."""
-        return self._all[self.options["head"]]
+        return self._all[self.options.head]
 
     def heads(self) -> dict[str, Head]:
         """The other two heads."""
-        return {name: head for name, head in self._all.items() if name != self.options["head"]}
+        return {name: head for name, head in self._all.items() if name != self.options.head}
 
     def keeps_statistics(self, head: Head) -> bool:
         """The authors' averages are copies of the network whose BatchNorm never trains."""

@@ -1,10 +1,11 @@
 """Dark experience replay ++ (Buzzega et al. 2020)."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
 from sharc.engine.types import Batch
+from sharc.options import DERppOptions
 from sharc.strategies.base import Strategy
 
 
@@ -18,7 +19,8 @@ class DERpp(Strategy):
     replays = "sampled"
     draws = 2
     wants_logits: ClassVar[bool] = True
-    defaults: ClassVar[dict[str, Any]] = {"alpha": 0.1, "beta": 0.5}
+    Options = DERppOptions
+    options: DERppOptions
 
     def step(self, batch: Batch) -> None:
         """Rows: the batch, M_b, M_a."""
@@ -27,6 +29,6 @@ class DERpp(Strategy):
         if batch.logits is not None:
             a = slice(-(batch.logits.shape[1] // 2), None)
             torch.sub(logits[:, a], batch.logits[:, a], out=residual[:, a])
-        shares = (1.0, self.options["beta"], 2 * self.options["alpha"] / self.head.n_classes)
+        shares = (1.0, self.options.beta, 2 * self.options.alpha / self.head.n_classes)
         residual.mul_(self.block_weights(batch, *shares))
         self.head.descend(batch.x, residual, self.rate)

@@ -1,11 +1,8 @@
 """Experience replay (Robins 1995; Chaudhry et al. 2019)."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
-
 from sharc.engine.full_replay import FullReplay
 from sharc.engine.types import Batch, Replay
-from sharc.errors import UserError, unknown
+from sharc.options import EROptions, MethodOptions
 from sharc.strategies.base import Strategy, task_weights
 
 MODES = {"full": "all", "sampled": "sampled"}
@@ -19,26 +16,25 @@ class ER(Strategy):
     """
 
     replays = "all"
-    defaults: ClassVar[dict[str, Any]] = {"replay": "full", "memory_strength": 1.0}
+    Options = EROptions
+    options: EROptions
     _past: FullReplay | None = None
 
     @classmethod
-    def replay_mode(cls, options: Mapping[str, Any]) -> str:
+    def replay_mode(cls, options: MethodOptions) -> str:
         """Whether a step replays the whole memory or a draw from it."""
-        if options["replay"] not in MODES:
-            raise UserError(unknown("replay of er", options["replay"], MODES))
-        return MODES[options["replay"]]
+        return MODES[options.replay] if isinstance(options, EROptions) else cls.replays
 
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Weights of the memory's rows: past tasks count equally."""
         if self.replays == "all" and replay is not None:
-            self._past = FullReplay(self.head, replay.x, replay.y, self.options["batch"])
-            self._weights = task_weights(replay) * (self.options["memory_strength"] / task)
+            self._past = FullReplay(self.head, replay.x, replay.y, self.options.batch)
+            self._weights = task_weights(replay) * (self.options.memory_strength / task)
 
     def step(self, batch: Batch) -> None:
         """One gradient step on the sum of both losses."""
         if self._past is None:
-            shares = (1.0, self.options["memory_strength"])
+            shares = (1.0, self.options.memory_strength)
             self.descend_means(batch, self.ce_residual(batch), shares, self.rate)
             return
         z_new, z_old = self._past.logits(batch)

@@ -1,11 +1,10 @@
 """Gradient episodic memory (Lopez-Paz & Ranzato 2017)."""
 
-from typing import Any, ClassVar
-
 from sharc.engine.full_replay import FullReplay
 from sharc.engine.head import inner_products
 from sharc.engine.task_gradients import task_gradients
 from sharc.engine.types import Batch, Replay
+from sharc.options import GEMOptions
 from sharc.strategies.base import Strategy, task_weights
 from sharc.strategies.projection import gem_duals
 
@@ -18,14 +17,15 @@ class GEM(Strategy):
     """
 
     replays = "all"
-    defaults: ClassVar[dict[str, Any]] = {"margin": 0.5, "ridge": 1e-3}
+    Options = GEMOptions
+    options: GEMOptions
     _past: FullReplay | None = None
 
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Row weights: each task's loss is a mean."""
         if replay is None:
             return
-        self._past = FullReplay(self.head, replay.x, replay.y, self.options["batch"], products=True)
+        self._past = FullReplay(self.head, replay.x, replay.y, self.options.batch, products=True)
         self._weights = task_weights(replay)
         self._tasks = task_gradients(self._past, replay.task_slices)
 
@@ -42,7 +42,7 @@ class GEM(Strategy):
         if not bool((products < 0).any()):
             self._past.descend(batch.x, new, None, self.rate)
             return
-        margin, ridge = self.options["margin"], self.options["ridge"]
+        margin, ridge = self.options.margin, self.options.ridge
         v = gem_duals(self._tasks.gram, self._tasks.sums(old), products, margin, ridge)
         self._tasks.descend(batch.x, new, v, self.rate)
 

@@ -1,8 +1,7 @@
 """Meta-experience replay (Riemer et al. 2019)."""
 
-from typing import Any, ClassVar
-
 from sharc.engine.types import Batch
+from sharc.options import MEROptions
 from sharc.strategies.base import Strategy
 
 
@@ -15,14 +14,11 @@ class MER(Strategy):
     """
 
     replays = "sampled"
-    defaults: ClassVar[dict[str, Any]] = {
-        "beta": 1.0,
-        "gamma": 1.0,
-        "memory_strength": 1.0,
-    }
+    Options = MEROptions
+    options: MEROptions
 
     def step(self, batch: Batch) -> None:
         """Both averages of one inner step."""
-        shares = (1.0, self.options["memory_strength"])
-        rate = self.rate * self.options["beta"] * self.options["gamma"]
+        shares = (1.0, self.options.memory_strength)
+        rate = self.rate * self.options.beta * self.options.gamma
         self.descend_means(batch, self.ce_residual(batch), shares, rate)

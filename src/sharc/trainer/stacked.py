@@ -1,7 +1,7 @@
 """Runs that share their shapes, advancing in lock-step through all tasks."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from sharc.engine.runs import Accuracies, RunResult, RunSpec
 from sharc.engine.sampling import task_order
 from sharc.engine.task_stream import TaskStream
 from sharc.engine.types import Batch
+from sharc.options import MethodOptions
 from sharc.randomness import generator
 from sharc.strategies.base import Strategy
 from sharc.trainer.batches import BatchPlan
@@ -31,7 +32,7 @@ class StackedTrainer:
         stream: TaskStream,
         runs: list[RunSpec],
         strategy_class: type[Strategy],
-        options: Mapping[str, Any],
+        options: MethodOptions,
         buffer: Buffer | None,
     ) -> None:
         self.stream, self.runs, self.buffer = stream, runs, buffer
@@ -40,7 +41,7 @@ class StackedTrainer:
         whole = strategy_class.replay_mode(options) == "all"
         self.head = Head.initial(generators, *shape, stream.x, many_rows=whole)
         self.strategy = strategy_class(self.head, runs, options)
-        self.batch = int(options["batch"])
+        self.batch = options.batch
         self.matrices: dict[str, Tensor] = {}  # per head [2, S, T, T]
         self.messages: dict[int, str] = {}  # of the runs that diverged
         self.untrained = evaluate(stream, self.head, stream.n_tasks, runs, trained=0)
@@ -99,7 +100,7 @@ class StackedTrainer:
         replay = None if self.buffer is None else self.buffer.replay
         if replay is None or self.strategy.replays != "sampled":
             return steps.plain(1 if replay is None else LOOKAHEAD)
-        size = int(self.strategy.options["replay_batch"])
+        size = self.strategy.options.replay_batch
         return steps.sampled(replay, task, self.strategy.draws, size)
 
     def _check_finite(self, task: int) -> None:

@@ -10,10 +10,11 @@ from sharc.engine.device import one_thread, resolve_device, resolve_dtype
 from sharc.engine.runs import RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
+from sharc.options import MethodOptions
 from sharc.strategies.base import Strategy
 from sharc.trainer.stacked import StackedTrainer
 
-MakeBuffer = Callable[[TaskStream, Sequence[RunSpec], Mapping[str, Any], bool], Buffer]
+MakeBuffer = Callable[[TaskStream, Sequence[RunSpec], MethodOptions, bool], Buffer]
 
 # A stack's weights should stay in the second-level cache: at 100 classes and 512 features
 # 15 runs together are a third slower per run than 5.
@@ -35,8 +36,8 @@ def train(
     """
     complete = strategy_class.complete(options)
     stream.check_finite()
-    _check_batch(stream, strategy_class, int(complete["batch"]))
-    stream = stream.to(resolve_device(complete["device"]), resolve_dtype(complete["dtype"]))
+    _check_batch(stream, strategy_class, complete.batch)
+    stream = stream.to(resolve_device(complete.device), resolve_dtype(complete.dtype))
     results: dict[int, RunResult] = {}
     with torch.no_grad(), one_thread():
         for places in stacks(stream, runs, strategy_class, complete):
@@ -53,19 +54,19 @@ def stacks(
     stream: TaskStream,
     runs: Sequence[RunSpec],
     strategy_class: type[Strategy],
-    options: Mapping[str, Any],
+    options: MethodOptions,
 ) -> list[list[int]]:
     """Places in `runs` that advance together: same shapes, and small enough for the cache.
 
     A step that draws from memory has the same shape whatever the memory's size; one that
     replays all of it, or a memory smaller than a draw, has not.
     """
-    item = resolve_dtype(options["dtype"]).itemsize
+    item = resolve_dtype(options.dtype).itemsize
     limit = STACK_BYTES // (stream.n_features * stream.n_classes * item)
     limit = max(1, min(limit, STACK_RUNS))
     groups: dict[Any, list[int]] = {}
     for place, run in enumerate(runs):
-        small = run.buffer // stream.n_tasks < int(options["replay_batch"])
+        small = run.buffer // stream.n_tasks < options.replay_batch
         shared = strategy_class.replay_mode(options) != "all" and not small
         key = None if shared else (run.buffer, repr(run.theta))
         groups.setdefault(key, []).append(place)
@@ -77,8 +78,6 @@ def stacks(
 
 
 def _check_batch(stream: TaskStream, strategy_class: type[Strategy], batch: int) -> None:
-    if batch < 1:
-        raise UserError(f"batch {batch} is not positive: use at least 1.")
     for task, examples in enumerate(stream.train_tasks):
         if len(examples) < batch and not strategy_class.joint:
             raise UserError(

@@ -5,35 +5,37 @@ from typing import Any
 
 from sharc.config import Params
 from sharc.grid import DENSE, Cell
-from sharc.options import StorageOptions
-from sharc.registry import OF_METHOD, module_of, replays
-
-_OF_SHARC = (
-    *("budget_count", "stored", "recall", "recall_scope", "write_scope", "forget"),
-    "saliency",
+from sharc.options import (
+    MEMORIES,
+    NoOptions,
+    SharcOptions,
+    StorageOptions,
+    own_switches,
+    switches,
 )
+from sharc.registry import module_of, replays
+
 UNRECALLED = "none"  # the memory of a buffer that drops nothing
-_INFERRED = ("bayes_pcn", "pcn")  # the memories whose recall is a search, done in either way
 
 
 def train_params(
     params: Params, method: str, kept_as: str, members: Sequence[Cell]
 ) -> dict[str, Any]:
     """Options shared by all runs of a unit, and the list of its runs."""
-    switches = params.switches.model_dump()
+    chosen = params.switches.model_dump()
     options: dict[str, Any] = params.train.model_dump(exclude={"joint_bwt", "device"})
     options["method"] = _plain(getattr(params.methods, method)) | {
-        option: switches[switch] for switch, option in OF_METHOD.get(method, {}).items()
+        option: chosen[switch] for option, switch in own_switches(method).items()
     }
     if replays(method):
-        options["buffer_rule"] = switches["buffer_rule"]
+        options["buffer_rule"] = chosen["buffer_rule"]
     if kept_as != DENSE:
+        searched = switches(MEMORIES.get(kept_as, NoOptions))
         options["memory"] = _plain(getattr(params.memories, kept_as))
-        if kept_as in _INFERRED:
-            options["memory"]["read"] = switches["read"]
-        options["sharc"] = {name: switches[name] for name in _OF_SHARC}
-        options["sharc"] |= params.sharc.model_dump(include={"forget_every", "space", "budget"})
-    elif replays(method) and switches["budget_count"] == "nonzero":
+        options["memory"] |= {option: chosen[switch] for option, switch in searched.items()}
+        options["sharc"] = params.sharc.model_dump(include=set(SharcOptions.model_fields))
+        options["sharc"] |= {name: chosen[name] for name in switches(StorageOptions)}
+    elif replays(method) and chosen["budget_count"] == "nonzero":
         options["sharc"] = {"budget_count": "nonzero"}  # whole maps, but zeros cost nothing
     runs = [
         {"variant": cell.variant.name, "theta": cell.variant.theta, "buffer": cell.buffer}
@@ -58,4 +60,5 @@ def record_params(unit_params: dict[str, Any], cell: dict[str, Any], seed: int) 
 
 
 def _plain(options: Any) -> dict[str, Any]:
-    return dict(options) if isinstance(options, dict) else dict(options.model_dump())
+    """What params.yaml says; what it leaves out is in `sharc.options`, which is hashed as code."""
+    return dict(options) if isinstance(options, dict) else options.model_dump(exclude_unset=True)
