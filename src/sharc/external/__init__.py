@@ -1,0 +1,1 @@
+"""Results that were not computed here: their CSV file, and importers for other libraries' logs."""
