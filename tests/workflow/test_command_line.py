@@ -56,8 +56,15 @@ def test_recalled_maps_are_drawn_beside_the_originals(finished: Project, tmp_pat
 
 
 def test_a_cell_is_traced_to_its_runs_commit_and_data(finished: Project):
-    told = finished.run("sharc", "trace", "er+", "class_il", "50", env={"COLUMNS": "200"})
-    assert "er/modern_hopfield-t0.5/b50/seed1.json" in told
+    told = finished.run("sharc", "trace", "er+", "class_il", "50")
+    assert told.startswith("ER+ on S-Digits, Class-IL, buffer 50, modern Hopfield, θ = 0.5")
+    assert "er/modern_hopfield-t0.5/b50/" in told
+    assert "seed1.json" in told
+    assert len(told.splitlines()) < 25
+    summary = finished.text("outputs/results/summary.csv").splitlines()
+    (row,) = [row for row in summary if "er,modern_hopfield-t0.5" in row and "class_il" in row]
+    assert f"{float(row.split(',')[10]):.2f} ± " in told
+    assert "options" in finished.run("sharc", "trace", "er+", "class_il", "50", "--all")
     assert finished.run("git", "rev-parse", "HEAD~1").strip() in told
     digest = json.loads(finished.text("data/raw/digits/meta.json"))["splits"]["train"]["digest"]
     assert digest in told.replace("\n", "")

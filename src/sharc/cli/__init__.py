@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sharc.cli import results
 from sharc.errors import UserError
 
 app = typer.Typer(
@@ -24,6 +25,8 @@ app = typer.Typer(
       sharc inspect outputs/runs/...     what is in an artifact
 
       sharc trace er task_il 200         where a number in a table comes from
+
+      sharc compare demo outputs         which cells moved between two builds
     """,
 )
 Suite = Annotated[
@@ -45,6 +48,23 @@ def init(
         "  snakemake --cores 2 all      the demo suite, to outputs/report.html\n"
         "To version results with Git and DVC, run `git init` there first."
     )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        import sharc
+
+        print(f"sharc {sharc.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    """Options of `sharc` itself."""
 
 
 @app.command()
@@ -95,11 +115,12 @@ def trace(
     buffer: Annotated[int, typer.Argument(help="Buffer size; 0 for sgd and joint.")],
     dataset: Annotated[str | None, typer.Option(help="Default: the suite's first.")] = None,
     suite: Suite = None,
+    everything: Annotated[bool, typer.Option("--all", help="Options, sources, digests.")] = False,
 ) -> None:
     """Follow a cell of a table back to its runs, parameters, commit and data digest."""
     from sharc.cli.trace import trace_cell
 
-    trace_cell(method, scenario, buffer, dataset, suite)
+    trace_cell(method, scenario, buffer, dataset, suite, everything)
 
 
 @app.command("dvc-yaml")
@@ -154,6 +175,9 @@ def settle(family: str) -> None:
     from sharc.workflow.settle import settle as settle_family
 
     settle_family(build_graph(load_params()), family)
+
+
+results.register(app)
 
 
 def main() -> None:

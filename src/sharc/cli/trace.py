@@ -1,11 +1,10 @@
-"""`sharc trace`: from a cell of a table back to runs, parameters, commit and data."""
+"""`sharc trace`: from a cell of a table back to its runs, parameters, commit and data."""
 
-import csv
+import json
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from sharc.artifacts.digests import digest
 from sharc.artifacts.files import read_json
@@ -13,17 +12,22 @@ from sharc.config import Params, load_params
 from sharc.errors import UserError, unknown
 from sharc.grid import Cell, cells
 from sharc.registry import METHODS
+from sharc.results import labels
 from sharc.results.layout import SCENARIOS
 from sharc.workflow.families import build_graph
 from sharc.workflow.told import UNCOMMITTED
 from sharc.workflow.units import Graph, Unit
 
-RUNS = Path("outputs/results/runs.csv")
-console = Console()
+RESULTS = Path("outputs/results")
 
 
 def trace_cell(
-    method: str, scenario: str, buffer: int, dataset: str | None, suite: str | None
+    method: str,
+    scenario: str,
+    buffer: int,
+    dataset: str | None,
+    suite: str | None,
+    everything: bool = False,
 ) -> None:
     """Print the chain from one cell of a table down to the digest of the data it rests on."""
     params = load_params(suite=suite)
@@ -31,9 +35,21 @@ def trace_cell(
     graph = build_graph(params)
     kept_as = cell.variant.memory or "dense"
     unit = graph.units[f"train:{cell.dataset}/{cell.backbone}/{cell.method}/{kept_as}"]
-    _show_runs(cell, scenario)
-    _show_making(unit)
-    _show_inputs(graph, unit)
+    made = read_json(unit.provenance) if unit.provenance.is_file() else None
+    if made is None:
+        raise UserError(f"{unit.id} is not built yet. `sharc grid` says what is to be built.")
+    for line in [
+        _title(params, cell, scenario),
+        *_numbers(cell, scenario),
+        *_runs(cell, scenario),
+        *_making(made),
+        *_data(graph, unit),
+        f"again     snakemake --cores 2 {unit.stamp} --config suite={params.suite}",
+        *(_everything(graph, unit, made) if everything else ()),
+    ]:
+        print(line)
+    if not everything:
+        print("\n--all adds the options, the sources and every digest.")
 
 
 def _find(params: Params, method: str, scenario: str, buffer: int, dataset: str | None) -> Cell:
@@ -57,44 +73,112 @@ def _find(params: Params, method: str, scenario: str, buffer: int, dataset: str 
     )
 
 
-def _show_runs(cell: Cell, scenario: str) -> None:
-    if not RUNS.is_file():
-        raise UserError(f"{RUNS} does not exist: build it with `snakemake --cores 2 all`.")
-    with RUNS.open(newline="") as handle:
-        rows = [row for row in csv.DictReader(handle) if _matches(row, cell, scenario)]
-    if not rows:
-        raise UserError(
-            f"{RUNS} has no run of {cell.method} {cell.variant.name} on {cell.dataset} with buffer "
-            f"{cell.buffer}: it was built for another suite. `sharc grid` says what is to be built."
-        )
-    table = Table("seed", "status", "ACC", "BWT", "record", title=f"{cell.method} {scenario}")
+def _title(params: Params, cell: Cell, scenario: str) -> str:
+    plus = "+" if cell.variant.memory else ""
+    where = f"{labels.dataset(cell.dataset)}, {labels.scenario(scenario)}"
+    kept = f"buffer {cell.buffer}" if cell.buffer else "no buffer"
+    if cell.variant.memory:
+        kept += f", {labels.memory(cell.variant.memory)}, θ = {cell.variant.theta:g}"
+    return f"{labels.method(cell.method)}{plus} on {where}, {kept} (suite {params.suite})\n"
+
+
+def _numbers(cell: Cell, scenario: str) -> Iterator[str]:
+    from sharc.results.folder import Results
+
+    summary = Results(RESULTS).summary
+    rows = _rows(summary.to_dict("records"), cell, scenario)
+    for name in ("acc", "bwt"):
+        yield f"{name.upper():10}{_estimate(rows[0], name)}"
+    if not math.isnan(rows[0]["gain_mean"]):
+        gain = " to ".join(labels.signed(rows[0][f"gain_{end}"]) for end in ("low", "high"))
+        mean = labels.signed(rows[0]["gain_mean"])
+        base, said = labels.method(cell.method), _verdict(rows[0])
+        yield f"{'gain':10}{mean} over {base}, 95 % interval {gain}: {said}"
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    from sharc.results.statistics import Estimate
+    from sharc.results.verdicts import direction
+
+    ends = (row["gain_low"], row["gain_high"])
+    return direction(Estimate(int(row["gain_n"]), row["gain_mean"], math.nan, *ends))
+
+
+def _estimate(row: dict[str, Any], name: str) -> str:
+    """`97.26 ± 1.47, 95 % interval 96.10 to 98.50, 5 runs`."""
+    mean, sd, low, high = (row[f"{name}_{part}"] for part in ("mean", "sd", "low", "high"))
+    if math.isnan(mean):
+        return "n/a" if row["n"] else "missing"
+    spread = "" if math.isnan(sd) else f" ± {sd:.2f}, 95 % interval {low:.2f} to {high:.2f}"
+    lost = f", {row['n_missing']} missing" if row["n_missing"] else ""
+    return f"{mean:.2f}{spread}, {row['n']} runs{lost}"
+
+
+def _runs(cell: Cell, scenario: str) -> Iterator[str]:
+    from sharc.results.folder import Results
+
+    rows = _rows(Results(RESULTS).runs.to_dict("records"), cell, scenario)
+    record = next((row["record"] for row in rows if row["status"] == "ok"), "")
+    yield f"{'runs':10}{'ACC':>6}  {'BWT':>6}  outputs/runs/{record.rpartition('/')[0]}/"
     for row in rows:
-        table.add_row(row["seed"], row["status"], row["acc"], row["bwt"], row["record"])
-    console.print(table)
+        scores = "  ".join(
+            f"{'n/a':>6}" if math.isnan(row[name]) else f"{row[name]:6.2f}"
+            for name in ("acc", "bwt")
+        )
+        what = "" if row["status"] == "ok" else f": {row['status']}"
+        yield f"{'':10}{scores}  seed{row['seed']}.json{what}"
 
 
-def _matches(row: dict[str, str], cell: Cell, scenario: str) -> bool:
-    identity = (cell.dataset, cell.method, cell.variant.name, str(cell.buffer), scenario)
+def _rows(table: list[dict[str, Any]], cell: Cell, scenario: str) -> list[dict[str, Any]]:
+    identity = (cell.dataset, cell.method, cell.variant.name, cell.buffer, scenario)
     names = ("dataset", "method", "variant", "buffer", "scenario")
-    return tuple(row[name] for name in names) == identity
+    found = [row for row in table if tuple(row[name] for name in names) == identity]
+    if not found:
+        raise UserError(
+            f"{RESULTS} has no run of {cell.method} {cell.variant.name} on {cell.dataset} with "
+            f"buffer {cell.buffer}: it was built for another suite. `sharc grid` says what is to "
+            "be built."
+        )
+    return found
 
 
-def _show_making(unit: Unit) -> None:
-    record: dict[str, Any] = read_json(unit.provenance)
-    dirty = UNCOMMITTED if record["dirty"] else ""
-    console.print(f"made by {unit.id} at commit {record['commit']}{dirty}")
-    console.print(f"on {record['processor']} ({record['device']}), {record['wall_seconds']} s")
-    console.print("options:", record["params"]["options"])
-    changed = [n for n, was in record["sources"].items() if digest(Path(n)) != was]
-    console.print(f"code: {len(record['sources'])} files, {len(changed)} changed since", *changed)
+def _making(made: dict[str, Any]) -> Iterator[str]:
+    dirty = UNCOMMITTED if made["dirty"] else ""
+    yield f"{'commit':10}{made['commit']}{dirty}"
+    changed = [name for name, was in made["sources"].items() if _digest(name) != was]
+    since = f"{len(changed)} of them changed since" if changed else "unchanged since"
+    yield f"{'code':10}{len(made['sources'])} files, {since}"
+    yield (
+        f"{'made':10}in {made['wall_seconds']:.1f} s with its other thetas and buffers, on "
+        f"{made['processor']} ({made['device']})"
+    )
 
 
-def _show_inputs(graph: Graph, unit: Unit) -> None:
+def _digest(name: str) -> str | None:
+    return digest(Path(name)) if Path(name).is_file() else None
+
+
+def _data(graph: Graph, unit: Unit) -> Iterator[str]:
+    for source in _sources(graph, unit):
+        meta = read_json(source.folder / "meta.json")
+        for split, facts in meta["splits"].items():
+            yield f"{'data':10}{source.name}, {facts['items']} images to {split}"
+            yield f"{'':10}{facts['digest']}"
+
+
+def _sources(graph: Graph, unit: Unit) -> list[Unit]:
+    """The data sets that a unit rests on, each once."""
+    found: dict[str, Unit] = {}
     for need in graph.needs(unit):
-        receipt = need.load_receipt()
-        count = len(receipt.outputs) if receipt else 0
-        console.print(f"  reads {need.id}: {count} files in {need.folder}")
-        meta = need.folder / "meta.json"
-        if need.family == "download" and meta.is_file():
-            console.print("    data:", read_json(meta))
-        _show_inputs(graph, need)
+        mine = [need] if need.family == "download" else _sources(graph, need)
+        found |= {source.id: source for source in mine if (source.folder / "meta.json").is_file()}
+    return list(found.values())
+
+
+def _everything(graph: Graph, unit: Unit, made: dict[str, Any]) -> Iterator[str]:
+    yield f"\noptions   {json.dumps(made['params']['options'], sort_keys=True)}"
+    for name, was in made["sources"].items():
+        mark = "" if _digest(name) == was else "  changed since"
+        yield f"{'source':10}{was[:12]}  {name}{mark}"
+    for name, was in made["inputs"].items():
+        yield f"{'input':10}{was[:12]}  {name}"
