@@ -137,7 +137,9 @@ def test_results_lie_in_a_folder_under_a_suites_name_or_in_a_commit(project):
         runs.loc[chosen(runs), "acc"] += 1.0
 
     moved(project / "results" / "demo", change)
-    for name, rises in (("demo", 1), ("results/demo", 1), ("HEAD", 0), ("HEAD:results/demo/", 0)):
+    git(project, "update-ref", "refs/exps/ab/cdef/tried-apt", "HEAD")  # as `dvc exp run` does
+    places = [("demo", 1), ("results/demo", 1), ("HEAD", 0), ("HEAD:results/demo/", 0)]
+    for name, rises in [*places, ("tried-apt", 0)]:
         with results_of("HEAD", "demo") as a, results_of(name, "demo") as b:
             assert (compare(a, b)["acc_move"] == "rises").sum() == rises, name
 

@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,9 +24,10 @@ def results_of(name: str, suite: str) -> Iterator[Results]:
         yield Results(folder)
         return
     with TemporaryDirectory(prefix="sharc-compare-") as copy:
-        commit, _, inside = name.partition(":")
-        inside = inside.strip("/") or f"{EXPORTS}/{suite}"
-        if not (_from_git(commit, inside, Path(copy)) or _from_dvc(commit, Path(copy))):
+        revision, _, inside = name.partition(":")
+        inside, out = inside.strip("/") or f"{EXPORTS}/{suite}", Path(copy)
+        commit = _commit(revision)
+        if not (commit and (_from_git(commit, inside, out) or _from_dvc(commit, out))):
             raise UserError(_nowhere(name, inside))
         yield Results(Path(copy))
 
@@ -40,31 +41,39 @@ def _holds_results(folder: Path) -> bool:
     return any((folder / f"summary.csv{packed}").is_file() for packed in ("", ".gz"))
 
 
+def _commit(revision: str) -> str | None:
+    """The commit that a revision or an experiment of DVC's names."""
+    found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if found is None and revision:
+        experiments = (_git("for-each-ref", "--format=%(refname)", "refs/exps") or b"").decode()
+        names = [name for name in experiments.split() if name.endswith(f"/{revision}")]
+        found = _git("rev-parse", names[0]) if names else None
+    return found.decode().strip() if found else None
+
+
+def _git(*words: str) -> bytes | None:
+    done = subprocess.run(["git", *words], capture_output=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
 def _from_git(commit: str, inside: str, copy: Path) -> bool:
-    """Write the commit's files; False if it is no commit or has none there."""
+    """Write the commit's files; False if it has none there."""
     for name in (f"{file}{packed}" for file in _FILES for packed in ("", ".gz")):
-        shown = subprocess.run(
-            ["git", "show", "--end-of-options", f"{commit}:{inside}/{name}"],
-            capture_output=True, check=False,
-        )  # fmt: skip
-        if shown.returncode == 0:
-            (copy / name).write_bytes(shown.stdout)
+        if (content := _git("show", f"{commit}:{inside}/{name}")) is not None:
+            (copy / name).write_bytes(content)
     return _holds_results(copy)
 
 
-def _from_dvc(revision: str, copy: Path) -> bool:
-    """Fetch what DVC versioned at a commit or an experiment; False if there is nothing."""
+def _from_dvc(commit: str, copy: Path) -> bool:
+    """Fetch what DVC versioned at a commit; False if there is nothing."""
+    from dvc.api import DVCFileSystem
+    from dvc.exceptions import DvcException
+
     try:
-        from dvc.api import DVCFileSystem
-        from dvc.exceptions import DvcException
-        from dvc.scm import SCMError
-    except ImportError:
-        return False
-    try:
-        versioned = DVCFileSystem(".", rev=revision)
-        for name in _FILES:
-            versioned.get_file(f"/{BUILT.as_posix()}/{name}", str(copy / name))
-    except (DvcException, SCMError, OSError):
+        with closing(DVCFileSystem(".", rev=commit)) as versioned:
+            for name in _FILES:
+                versioned.get_file(f"/{BUILT.as_posix()}/{name}", str(copy / name))
+    except (DvcException, OSError):
         return False
     return _holds_results(copy)
 
