@@ -68,6 +68,20 @@ def common(
 
 
 @app.command()
+def new(
+    kind: Annotated[str, typer.Argument(help="method, memory, dataset or backbone.")],
+    name: Annotated[str, typer.Argument(help="What params.yaml, paths and tables call it.")],
+    images: Annotated[
+        Path | None, typer.Argument(help="For a dataset: a folder of images; no class is written.")
+    ] = None,
+) -> None:
+    """Start a method, memory, data set or backbone of your own, or add a folder of images."""
+    from sharc.cli.new import new as start
+
+    print(start(kind, name, images))
+
+
+@app.command()
 def validate(suite: Suite = None) -> None:
     """Check params.yaml and say what the chosen suite would build."""
     from sharc.config import load_params

@@ -25,7 +25,7 @@ BLOCKS = {
     "datasets": "dataset",
     "backbones": "backbone",
 }
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
+NAME = re.compile(r"[a-z][a-z0-9_]*")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
@@ -84,7 +84,7 @@ def _reference(block: str, name: str, options: dict[str, Any], path: Path) -> st
         if given is not None:
             raise UserError(f"{name!r} is a {BLOCKS[block]} of sharc's own: choose another name.")
         return None
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise UserError("a name is made of small letters, digits and _, and starts with a letter.")
     if block == "datasets" and (images := next(filter(options.get, IMAGES), None)):
         if isinstance(options[images], str):

@@ -24,6 +24,13 @@ class ImageFolder(ImageSet):
         ]
 
 
+def class_names(root: Path) -> list[str]:
+    """The names of the class folders."""
+    if not root.is_dir():
+        raise UserError(f"{root} does not exist: name the folder of your images.")
+    return sorted({folder.name for _, top in _tops(root) for folder in _class_folders(top)})
+
+
 def _tops(root: Path) -> list[tuple[str | None, Path]]:
     """What holds class folders, and which split it is: `root` itself, or train/ and test/."""
     held_out = next((root / name for name in HELD_OUT if (root / name).is_dir()), None)
