@@ -56,12 +56,17 @@ class Trained:
         """Mean accuracy on the tasks seen so far, one row per run, scenario and task."""
         return tidy.curves(self.runs)
 
+    @property
+    def recall(self) -> pd.DataFrame:
+        """What came back from the associative memory, one row per run, stored task and later task:
+        mean squared error of the recalled maps, beside that of zeros and of the class mean.
+        """
+        return tidy.recall(self.runs)
+
     def __repr__(self) -> str:
         ok = self.frame[self.frame["status"] == "ok"]
         means = ok.groupby("scenario")["acc"].agg(["mean", "std"])
-        said = [
-            f"{name} ACC {row['mean']:.1f} ± {row['std']:.1f}" for name, row in means.iterrows()
-        ]
+        said = [f"{name} {row['mean']:.1f} ± {row['std']:.1f}" for name, row in means.iterrows()]
         what = f"{self.name}, {self.variant}, {len(self.runs)} seeds"
         return f"<{what}: ACC {', '.join(said) or 'of no successful run'}>"
 
