@@ -104,6 +104,15 @@ def test_an_option_of_the_protocol_is_refused_in_its_methods_block(tmp_path: Pat
         load_params(path)
 
 
+def test_a_memory_without_a_model_declares_plain_defaults() -> None:
+    class Mine(Hopfield):
+        defaults = {"temperature": 2.0}  # noqa: RUF012
+
+    assert Mine(Shape(1, 8)).options["temperature"] == 2.0
+    assert Mine(Shape(1, 8), Mine.Options(temperature=3.0, steps=2))  # the base's options stay
+    assert "temperature" not in Hopfield.Options.model_fields
+
+
 def test_a_method_without_a_model_declares_plain_defaults() -> None:
     class Mine(SGD):
         defaults = {"alpha": 0.5}  # noqa: RUF012

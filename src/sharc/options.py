@@ -5,7 +5,7 @@ This is the only home of a default. Values are checked where they enter: params.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
@@ -270,3 +270,15 @@ MEMORIES: dict[str, type[NoOptions]] = {
     "none": NoOptions,
     "pooled": NoOptions,
 }
+
+
+class HasOptions:
+    """A class with options: a model of its own, or plain `defaults` such as {"alpha": 0.5}."""
+
+    Options: ClassVar[type[Any]] = NoOptions  # what params.yaml can set
+
+    def __init_subclass__(cls) -> None:
+        """Turn `defaults` into a model that has them besides what the base has."""
+        super().__init_subclass__()
+        if defaults := vars(cls).get("defaults"):
+            cls.Options = extended(cls.Options, f"{cls.__name__}Options", defaults)

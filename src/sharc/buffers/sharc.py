@@ -60,18 +60,6 @@ class SharcBuffer(Buffer):
         self.n_written = [0 for _ in self.runs]
         self.errors: list[list[dict[str, Any]]] = [[] for _ in self.runs]
 
-    def _capacity(self, run: int) -> int:
-        """Examples a task may store: m whole maps' worth of kept channels."""
-        memory = self.memories[run]
-        if self.sharc.budget == "total_bytes" and memory is not None:
-            return self.budgets[run].by_total_bytes(self.thetas[run], memory)
-        return self.budgets[run].by_samples(self.thetas[run])
-
-    @property
-    def observes(self) -> bool:
-        """Whether the head that meets an example must be seen: for its logits or its mask."""
-        return self.wants_logits or any(self.thetas)
-
     def begin_task(self, task: int, head: Head, order: Tensor, batch: int) -> None:
         """Line 3, the read; then plan which examples of this task to store."""
         if task > 0:
@@ -143,6 +131,18 @@ class SharcBuffer(Buffer):
                 " or sharc.space to pooled."
             )
         return cached.rows(index.to("cpu")).flatten(1, 2).to(self.stream.x)
+
+    def _capacity(self, run: int) -> int:
+        """Examples a task may store: m whole maps' worth of kept channels."""
+        memory = self.memories[run]
+        if self.sharc.budget == "total_bytes" and memory is not None:
+            return self.budgets[run].by_total_bytes(self.thetas[run], memory)
+        return self.budgets[run].by_samples(self.thetas[run])
+
+    @property
+    def observes(self) -> bool:
+        """Whether the head that meets an example must be seen: for its logits or its mask."""
+        return self.wants_logits or any(self.thetas)
 
     def ledger(self, run: int) -> dict[str, Any]:
         """Count kept values, which channels they are, labels, logits and the memory."""

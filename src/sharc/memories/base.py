@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor
 
-from sharc.options import NoOptions
+from sharc.options import HasOptions, NoOptions
 
 
 class Shape(NamedTuple):
@@ -65,10 +65,10 @@ class Recalled:
     maps: Tensor  # [min(n_probe, n), H·W, K] of the first samples, to measure the error by
 
 
-class AssociativeMemory(ABC):
+class AssociativeMemory(HasOptions, ABC):
     """The memory of one run. A subclass writes, completes and counts what it holds."""
 
-    Options: ClassVar[type[NoOptions]] = NoOptions  # what params.yaml can set, with its defaults
+    Options: ClassVar[type[NoOptions]] = NoOptions
 
     def __init__(
         self,

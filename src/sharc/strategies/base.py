@@ -14,23 +14,18 @@ from torch import Tensor
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.types import Batch, Replay
-from sharc.options import MethodOptions, extended, parsed
+from sharc.options import HasOptions, MethodOptions, parsed
 
 
-class Strategy(ABC):
+class Strategy(HasOptions, ABC):
     """Base of every method; its whole rule is `step`."""
 
     replays: str = "none"  # what each step replays: "none", "sampled" or "all"
     draws: int = 1  # independent draws of `replay_batch` rows in each step
     joint: ClassVar[bool] = False  # train once, on all tasks together
     wants_logits: ClassVar[bool] = False  # the buffer keeps the logits an example had
-    Options: ClassVar[type[MethodOptions]] = MethodOptions  # what params.yaml can set
+    Options: ClassVar[type[MethodOptions]] = MethodOptions
     options: MethodOptions
-
-    def __init_subclass__(cls) -> None:
-        """Let a class say `defaults = {"alpha": 0.5}` where it needs no model of its options."""
-        if "defaults" in vars(cls):
-            cls.Options = extended(cls.Options, f"{cls.__name__}Options", vars(cls)["defaults"])
 
     def __init__(self, head: Head, runs: list[RunSpec], options: MethodOptions) -> None:
         self.head, self.runs, self.options = head, runs, options
