@@ -1,94 +1,202 @@
-"""The graph: one rule per family, from source to report.
+"""From source to report, one rule per stage.
 
-Units, their inputs and their code are defined once, in sharc.workflow.families; dvc.yaml is
-generated from the same definition. What is current is decided by content: before the graph is
-built, each current unit is given a stamp newer than all it reads, each other one loses its stamp.
+    snakemake --cores 8 all                          the suite that params.yaml chooses
+    snakemake --cores 8 all --config suite=offline   another one
+    snakemake --cores 8 outputs/report.html          any artifact, or a folder of them
+    snakemake -n                                     what would run, and why
+
+Content decides what is current, not modification times: before the graph is built, each output's
+time is set to what content says (`sharc.workflow.freshness`). Outputs are marked `update`, so that
+Snakemake leaves in place what a job need not make again, such as the runs of seeds it has.
+What a stage does and what it depends on is declared in `src/sharc/pipeline/<stage>.py`.
 """
 
-from sharc.workflow.door import open_door
+from sharc.workflow.snakefile import start
 
-door = open_door(config.get("suite"), main_process=workflow.is_main_process)
+suite = start(workflow, config.get("suite"))
+FEATURES = f"outputs/{suite.trained_on}/{{dataset}}/{{backbone}}/meta.json"
 
 
 report: "docs/captions/workflow.rst"
 
 
 wildcard_constraints:
-    unit="[^/]+",
+    **dict.fromkeys(["dataset", "split", "backbone", "method", "memory"], "[^/]+"),
 
 
 rule all:
     default_target: True
     input:
-        door.stamps("report"),
+        suite.files("report", "ladder"),
 
 
-for family in door.families:
-
-    rule:
-        name:
-            f"all_{family}"
-        input:
-            door.stamps(family),
-
-    rule:
-        name:
-            family
-        input:
-            needs=door.needs(family),
-            code=door.sources(family),
-        output:
-            door.stamp_pattern(family),
-        log:
-            f"outputs/logs/{family}/{{unit}}.log",
-        threads: door.resource(family, "threads")
-        resources:
-            mem_mb=door.resource(family, "mem_mb"),
-            runtime=door.resource(family, "runtime"),
-            gpu=door.resource(family, "gpu"),
-            cpus_per_task=door.resource(family, "threads"),
-        params:
-            family=family,
-            suite=door.suite,
-            unit=lambda wildcards: wildcards.unit.replace("--", "/"),
-        shell:
-            "python -m sharc.workflow.job {params.family} {params.unit} --suite {params.suite}"
-            " --threads {threads} --log {log}"
+rule job:  # what all stages have in common
+    params:
+        why=suite.why,
+    resources:
+        **suite.resources("other"),
+    message:
+        "{params.why}"
+    shell:
+        "python -m sharc.workflow.job {output[0]} --suite {suite.name}"
+        " --threads {threads} --log {log}"
 
 
-# Not part of `all`: copies for Snakemake's own report,
-#   snakemake --cores 1 showcase && snakemake showcase --report showcase.html
-rule showcase:
+use rule job as download with:
     input:
-        door.stamps("report"),
+        "params.yaml",
     output:
+        update("data/raw/{dataset}/meta.json"),
+    log:
+        "outputs/logs/download/{dataset}.log",
+
+
+use rule job as split with:
+    input:
+        suite.needs("split"),  # data/raw/<dataset>
+    output:
+        update("data/splits/{split}.json"),
+    log:
+        "outputs/logs/split/{split}.log",
+
+
+use rule job as features with:
+    input:
+        "data/raw/{dataset}/meta.json",
+    output:
+        update("outputs/features/{dataset}/{backbone}/meta.json"),
+    log:
+        "outputs/logs/features/{dataset}/{backbone}.log",
+    threads: suite.threads("features")
+    resources:
+        **suite.resources("features"),
+    priority: 2  # they take all cores, which are never free together once training has begun
+
+
+use rule job as streamed with:
+    input:
+        suite.needs("streamed"),  # data/raw/<dataset> and data/splits/<split>.json
+    output:
+        update("outputs/streamed/{split}/{backbone}/meta.json"),
+    log:
+        "outputs/logs/streamed/{split}/{backbone}.log",
+    threads: suite.threads("train")
+    resources:
+        **suite.resources("train"),
+    priority: 2
+
+
+use rule job as train with:
+    input:
+        split="data/splits/{dataset}.json",
+        features=FEATURES,
+    output:
+        update("outputs/runs/{dataset}/{backbone}/{method}/{memory}.receipt.json"),
+    log:
+        "outputs/logs/train/{dataset}/{backbone}/{method}/{memory}.log",
+    threads: suite.threads("train")
+    resources:
+        **suite.resources("train"),
+    priority: suite.longest_first("train")
+
+
+use rule job as figure1 with:
+    input:
+        "data/raw/{dataset}/meta.json",
+    output:
+        update("outputs/figure1/{dataset}/figure1.json"),
+    log:
+        "outputs/logs/figure1/{dataset}.log",
+
+
+use rule job as rungs with:
+    input:
+        suite.needs("rungs"),  # data/splits/<dataset>@ladder.json and its features
+    output:
+        update("outputs/rungs/{dataset}/{method}/receipt.json"),
+    log:
+        "outputs/logs/rungs/{dataset}/{method}.log",
+    threads: suite.threads("train")
+    resources:
+        **suite.resources("train"),
+    priority: 1
+
+
+use rule job as ladder with:
+    input:
+        suite.files("rungs"),
+        "data/paper/results.csv",
+    output:
+        update("outputs/ladder/ladder.md"),
+    log:
+        "outputs/logs/ladder.log",
+
+
+use rule job as collect with:
+    input:
+        suite.files("train"),
+    output:
+        update("outputs/results/summary.csv"),
+    log:
+        "outputs/logs/collect.log",
+
+
+use rule job as tables with:
+    input:
+        "outputs/results/summary.csv",
+        "data/paper/results.csv",
+    output:
+        update("outputs/tables/comparison.md"),
         report(
-            directory(".sharc/showcase/figures"),
-            patterns=["{figure}.png"],
-            caption="docs/captions/figures.rst",
-            category="Figures",
-        ),
-        report(
-            directory(".sharc/showcase/tables"),
-            patterns=["{table}.html"],
+            update(suite.shown("tables")),
             caption="docs/captions/tables.rst",
             category="Tables",
         ),
+    log:
+        "outputs/logs/tables.log",
+
+
+use rule job as figures with:
+    input:
+        "outputs/results/summary.csv",
+        suite.files("figure1"),
+        "data/paper/results.csv",
+    output:
+        update("outputs/figures/index.json"),
         report(
-            ".sharc/showcase/report.html",
+            update(suite.shown("figures")),
+            caption="docs/captions/figures.rst",
+            category="Figures",
+        ),
+    log:
+        "outputs/logs/figures.log",
+
+
+use rule job as claims with:
+    input:
+        "outputs/results/summary.csv",
+        suite.files("figure1"),
+        "data/paper/results.csv",
+        "data/paper/claims.yaml",
+    output:
+        update("outputs/claims.json"),
+        update("outputs/claims.md"),
+    log:
+        "outputs/logs/claims.log",
+
+
+use rule job as report with:
+    input:
+        suite.files("tables", "figures", "claims", "ladder"),
+    output:
+        report(
+            update("outputs/report.html"),
             caption="docs/captions/report.rst",
             category="Report",
         ),
-    params:
-        suite=door.suite,
-    shell:
-        "mkdir -p {output[0]} {output[1]} && cp outputs/figures/*.png {output[0]}"
-        " && cp outputs/tables/*.html {output[1]} && cp outputs/report.html {output[2]}"
+    log:
+        "outputs/logs/report.log",
 
 
 onsuccess:
-    door.record()
-
-
-onerror:
-    door.explain_failure()
+    suite.finish(workflow)

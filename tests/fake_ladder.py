@@ -11,10 +11,10 @@ import pandas as pd
 
 from fake_results import PAPER
 from sharc.artifacts.files import write_json
+from sharc.artifacts.runs import relative_path
 from sharc.results import ladder as rows
 from sharc.results.ladder_plan import Ladder
 from sharc.results.paper import Paper
-from sharc.results.records import relative_path
 from sharc.stages import ladder
 
 TASKS = {"cifar10": 5, "cifar100": 20}

@@ -28,7 +28,7 @@ SMALL_LAYOUT: dict[str, Any] = fake_runs.LAYOUT | {
     "methods": list(SMALL.methods),
 }  # fmt: skip
 PROVENANCE = {"commit": "0123abc", "data": {"digits": {"sha256": "feed"}}, "versions": {"x": "1"}}
-COSTS = [{"stage": "train", "units": 3, "seconds": 90.0, "cpu_hours": 0.5, "peak_mb": 800.0}]
+COSTS = [{"stage": "train", "jobs": 3, "seconds": 90.0, "cpu_hours": 0.5, "peak_mb": 800.0}]
 
 
 @dataclass(frozen=True)

@@ -8,37 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sharc.config import load_params
 from sharc.figures import figure1, theta
-from sharc.workflow import dvc_yaml
-from sharc.workflow.families import FAMILIES, build_graph
 
 ROOT = Path(__file__).parent.parent
-SUITES = list(yaml.safe_load((ROOT / "params.yaml").read_text())["suites"])
-
-
-def test_dvc_yaml_is_what_the_graph_says():
-    assert dvc_yaml.in_step(), "write it anew with `sharc dvc-yaml`"
-
-
-def test_every_source_of_every_rule_is_a_dependency_of_its_dvc_stage():
-    for suite in SUITES:
-        for unit in build_graph(load_params(suite=suite)).units.values():
-            assert set(unit.sources) <= set(dvc_yaml.family_sources(unit.family)), unit.id
-
-
-def test_every_input_of_every_rule_is_a_dependency_of_its_dvc_stage():
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
-    for suite in SUITES:
-        graph = build_graph(load_params(suite=suite))
-        for unit in graph.units.values():
-            for need in graph.needs(unit):
-                outputs = [Path(out) for out in dvc_yaml.outs(need.family)]
-                assert any(str(out) in stages[unit.family]["deps"] for out in outputs), unit.id
-
-
-def test_there_is_one_dvc_stage_per_family_in_the_same_order():
-    assert list(yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]) == list(FAMILIES)
 
 
 def test_conda_installs_the_same_lock_for_the_same_pythons():

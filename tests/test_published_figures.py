@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sharc.config import load_params
 from sharc.figures import footprint, gains, memories, paper_vs_ours, style, theta
 from sharc.figures.style import Drawing
+from sharc.pipeline import load_graph
 from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
-from sharc.workflow.families import build_graph
 
 ROOT = Path(__file__).parents[1]
 RESULTS, PAPER = ROOT / "results", ROOT / "data" / "paper" / "results.csv"
@@ -20,8 +19,8 @@ RESULTS, PAPER = ROOT / "results", ROOT / "data" / "paper" / "results.csv"
 
 @pytest.mark.parametrize("suite", ["demo", "cifar10", "offline"])
 def test_a_committed_figure_shows_the_committed_numbers(suite: str, tmp_path: Path) -> None:
-    [unit] = build_graph(load_params(suite=suite)).family("figures")
-    layout, published = Layout.of(unit.params), Results(RESULTS / suite)
+    [job] = load_graph(suite).in_stage("figures")
+    layout, published = Layout.of(job.settings), Results(RESULTS / suite)
     with style.styled():
         drawn = [
             d for module in (footprint, memories, theta) for d in module.draw(published, layout)

@@ -5,8 +5,8 @@ import pytest
 from sharc.config import load_params
 from sharc.ladder import rungs
 from sharc.options import own_switches
-from sharc.workflow.families import build_graph
-from sharc.workflow.ladder_units import climbs
+from sharc.pipeline import build_graph
+from sharc.pipeline.rungs import climbs
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_each_rung_makes_one_more_switch_from_reference_to_paper(params):
 
 def test_a_cell_that_does_not_read_a_switch_reuses_the_runs_above(params):
     found = {
-        (c.cell.method, c.kept_as, c.rung): c.made_at
+        (c.cell.method, c.memory, c.rung): c.made_at
         for c in climbs(params, params.chosen.ladder, "cifar10")
     }
     names = [rung.switch for rung in rungs(params, params.chosen.ladder)]
@@ -44,9 +44,9 @@ def test_a_cell_that_does_not_read_a_switch_reuses_the_runs_above(params):
 
 def test_the_ladder_needs_none_of_the_tables_features(params):
     graph = build_graph(params)
-    needs = {need for unit in graph.family("rungs") for need in unit.needs}
-    assert {need.partition(":")[0] for need in needs} == {"split", "streamed"}
-    looks = {u.name for u in graph.family("streamed") if u.name.startswith("cifar10@")}
+    needs = {need.stage for job in graph.in_stage("rungs") for need in job.needs}
+    assert needs == {"split", "streamed"}
+    looks = {job.name for job in graph.in_stage("streamed") if job.name.startswith("cifar10@")}
     assert looks == {
         f"cifar10@ladder/efficientnet_lite0@{look}"
         for look in ("train-dataset", "eval-dataset", "eval-own")
@@ -56,10 +56,10 @@ def test_the_ladder_needs_none_of_the_tables_features(params):
 def test_under_the_reference_protocol_a_suite_trains_on_its_own_stream():
     reference = load_params(suite="offline").model_copy(update={"protocol": "reference"})
     graph = build_graph(reference)
-    assert graph.family("features") == []
-    unit = graph.units["streamed:cifar10/efficientnet_lite0"]
-    assert unit.params["passes"] == [1, 2, 3]  # SGD and JOINT, most methods, DER++
-    assert unit.params["joint"] is True
-    train = graph.units["train:cifar10/efficientnet_lite0/er/dense"]
-    assert unit.id in train.needs
-    assert train.params["options"]["sharc"] == {"budget_count": "nonzero"}
+    assert graph.in_stage("features") == []
+    job = graph.jobs["streamed:cifar10/efficientnet_lite0"]
+    assert job.settings["passes"] == [1, 2, 3]  # SGD and JOINT, most methods, DER++
+    assert job.settings["joint"] is True
+    train = graph.jobs["train:cifar10/efficientnet_lite0/er/dense"]
+    assert job in train.needs
+    assert train.settings["options"]["sharc"] == {"budget_count": "nonzero"}

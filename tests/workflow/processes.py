@@ -8,7 +8,13 @@ from pathlib import Path
 
 from project import Project
 
-_JOB = re.compile(r"-m\0sharc\.workflow\.job\0(\w+)\0")
+_JOB = re.compile(r"-m\0sharc\.workflow\.job\0([^\0]+)\0")
+_MADE_IN = {  # where a stage's artifacts lie, if not in a folder of its name
+    "data/raw": "download",
+    "data/splits": "split",
+    "outputs/runs": "train",
+    "outputs/results": "collect",
+}
 
 
 class Build:
@@ -29,10 +35,10 @@ class Build:
         """Whether Snakemake itself still runs."""
         return self.process.poll() is None
 
-    def families(self) -> set[str]:
-        """The families whose jobs run at this moment."""
+    def stages(self) -> set[str]:
+        """The stages whose jobs run at this moment."""
         found = (_JOB.search(_words(pid)) for pid in self._members())
-        return {match[1] for match in found if match}
+        return {_stage(match[1]) for match in found if match}
 
     def tells_dvc(self) -> bool:
         """Whether its jobs are done and DVC records them."""
@@ -54,6 +60,12 @@ class Build:
         """Leave no process of the group behind."""
         if self._members():
             os.killpg(self.process.pid, signal.SIGKILL)
+
+
+def _stage(target: str) -> str:
+    """The stage that makes a file."""
+    top, name = Path(target).parts[:2]
+    return _MADE_IN.get(f"{top}/{name}", name.partition(".")[0])
 
 
 def _group(pid: int) -> int | None:

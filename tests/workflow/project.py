@@ -46,16 +46,16 @@ class Project:
         }
 
     def snakemake(self, *words: str, code: int | None = 0) -> str:
-        """Build through Snakemake's door."""
+        """Build with Snakemake."""
         return self.run("snakemake", "--cores", "2", "all", *words, code=code)
 
     def repro(self) -> str:
-        """Build through DVC's door."""
+        """Build with DVC."""
         return self.run("dvc", "repro")
 
-    def build(self, door: str) -> str:
-        """Build through the door of that name."""
-        return self.snakemake() if door == "snakemake" else self.repro()
+    def build(self, tool: str) -> str:
+        """Build with the tool of that name."""
+        return self.snakemake() if tool == "snakemake" else self.repro()
 
     def commit(self, message: str) -> str:
         """Commit everything Git is meant to hold; the new commit's name."""
@@ -136,10 +136,10 @@ def _shrink(project: Project, methods: tuple[str, ...]) -> None:
 
 
 def built(output: str) -> set[str]:
-    """The units that a build made anew, from what it printed."""
+    """The jobs that a build ran, from what it printed."""
     return set(re.findall(r"^(\S+:\S+): built$", output, flags=re.MULTILINE))
 
 
-def families(units: set[str]) -> set[str]:
-    """The families of some units."""
-    return {unit.partition(":")[0] for unit in units}
+def stages(jobs: set[str]) -> set[str]:
+    """The stages of some jobs."""
+    return {job.partition(":")[0] for job in jobs}

@@ -11,7 +11,7 @@ from sharc.artifacts.receipts import read_receipt
 
 pytestmark = pytest.mark.slow
 LITE0 = "digits/efficientnet_lite0"
-KINDS = {  # kind: (artifact, the unit that makes it)
+KINDS = {  # kind: (artifact, the job that makes it)
     "raw": ("data/raw/digits/train.safetensors", "download:digits"),
     "split": ("data/splits/digits.json", "split:digits"),
     "features": (f"outputs/features/{LITE0}/train-view0-0000.safetensors", f"features:{LITE0}"),
@@ -36,16 +36,16 @@ def cut(path: Path, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_flipped_byte_is_named_and_exactly_its_unit_is_built_again(
+def test_a_flipped_byte_is_named_and_exactly_its_job_is_built_again(
     finished: Project, project: Project, kind: str
 ):
-    artifact, unit = KINDS[kind]
+    artifact, job = KINDS[kind]
     flip(project.folder / artifact, random.Random(kind))
     (project.folder / artifact).touch()  # DVC looks at times first
     assert "modified" in project.run("dvc", "status")
     output = project.snakemake()
-    assert f"{artifact} was altered since it was built: it is built again." in output
-    assert built(output) == {unit}
+    assert f"{artifact} was altered since it was built: it will be built again." in output
+    assert built(output) == {job}
     assert project.results() == finished.results()
     assert "up to date" in project.run("dvc", "status")
 
@@ -58,7 +58,7 @@ def test_cut_tails_of_every_kind_and_a_flipped_receipt_are_mended_in_one_build(
     flip(project.folder / "outputs/figures/receipt.json", random.Random(8))
     output = project.snakemake()
     assert f"{KINDS['raw'][0]} was altered" in output
-    assert built(output) == {unit for _, unit in KINDS.values()} | {"figures:all"}
+    assert built(output) == {job for _, job in KINDS.values()} | {"figures:all"}
     assert project.results() == finished.results()
 
 

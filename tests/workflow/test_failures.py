@@ -1,7 +1,7 @@
 """One cell that fails: the others go on, tables show the gap, the exit code is not 0."""
 
 import pytest
-from project import Project, built, families
+from project import Project, built, stages
 
 pytestmark = pytest.mark.slow
 LITE0 = "digits/efficientnet_lite0"
@@ -29,8 +29,8 @@ def test_a_cell_that_raises_costs_no_other_cell_and_is_tried_again(project: Proj
     output = project.snakemake(code=1)
     failed = f"outputs/runs/{LITE0}/er/dense/b60/seed0.json: RuntimeError: caused on purpose"
     assert failed in output
-    assert f"(outputs/logs/train/{LITE0.replace('/', '--')}--er--dense.log)" in output
-    assert failed in project.text(f"outputs/logs/train/{LITE0.replace('/', '--')}--er--dense.log")
+    assert f"(outputs/logs/train/{LITE0}/er/dense.log)" in output
+    assert failed in project.text(f"outputs/logs/train/{LITE0}/er/dense.log")
     assert "missing" in project.text("outputs/tables/task_il_main.md")
     assert "report.html" in {path.name for path in (project.folder / "outputs").iterdir()}
 
@@ -69,18 +69,18 @@ def test_through_dvc_a_diverging_method_stops_after_training_and_costs_no_other_
     project.set(methods__derpp={"alpha": 1e30, "beta": 0.5})
     output = project.run("dvc", "repro", code=DVC_FAILED)
     assert f"outputs/runs/{LITE0}/derpp/dense/b50/seed0.json: " in output
-    log = f"outputs/logs/train/{LITE0.replace('/', '--')}--derpp--dense.log"
+    log = f"outputs/logs/train/{LITE0}/derpp/dense.log"
     assert f"look into {log}" in output
     assert "diverged" in project.text(log)
-    assert families(built(output)) == {"train"}
+    assert stages(built(output)) == {"train"}
     assert before.items() <= project.records().items()
     assert project.text("outputs/tables/task_il_main.md") == tables  # of before, and whole
 
     project.set(methods__derpp={"alpha": 0.001, "beta": 0.5})
     mended = built(project.repro())
-    trained = {unit for unit in mended if unit.startswith("train:")}
+    trained = {job for job in mended if job.startswith("train:")}
     assert trained == {f"train:{LITE0}/derpp/{kept}" for kept in ("dense", "modern_hopfield")}
-    assert families(mended) == {"train", "collect", "tables", "figures", "claims", "report"}
+    assert stages(mended) == {"train", "collect", "tables", "figures", "claims", "report"}
     assert before.items() <= project.records().items()
     assert "missing" not in project.text("outputs/tables/task_il_main.md")
     assert "up to date" in project.run("dvc", "status")

@@ -7,32 +7,32 @@ import pytest
 from mounts import read_only, small_disk
 from processes import Build
 from project import Project, built, clone
-from test_doors import wait_for
+from test_both_tools import wait_for
 
 from sharc.artifacts.files import PARTIAL
-from sharc.workflow.dvc_yaml import outs
+from sharc.workflow.dvc import outs
 
 pytestmark = pytest.mark.slow
 LITE0 = "digits/efficientnet_lite0"
-UNITS = {
-    "download": "digits",
-    "split": "digits",
-    "features": LITE0,
-    "train": f"{LITE0}/er/modern_hopfield",
-    "figure1": "digits",
-    "collect": "all",
-    "tables": "all",
-    "figures": "all",
-    "claims": "all",
-    "report": "all",
+TARGETS = {
+    "download": "data/raw/digits/meta.json",
+    "split": "data/splits/digits.json",
+    "features": f"outputs/features/{LITE0}/meta.json",
+    "train": f"outputs/runs/{LITE0}/er/modern_hopfield.receipt.json",
+    "figure1": "outputs/figure1/digits/figure1.json",
+    "collect": "outputs/results/summary.csv",
+    "tables": "outputs/tables/comparison.md",
+    "figures": "outputs/figures/index.json",
+    "claims": "outputs/claims.json",
+    "report": "outputs/report.html",
 }
 
 
-def job(project: Project, family: str, code: int) -> str:
-    """Build one unit as a rule of the Snakefile does."""
+def job(project: Project, stage: str, code: int) -> str:
+    """Run one job as a rule of the Snakefile does."""
     return project.run(
-        *("python", "-m", "sharc.workflow.job", family, UNITS[family], "--suite", "demo"),
-        *("--log", f"outputs/logs/{family}/it.log"),
+        *("python", "-m", "sharc.workflow.job", TARGETS[stage], "--suite", "demo"),
+        *("--log", f"outputs/logs/{stage}/it.log"),
         code=code,
     )
 
@@ -43,10 +43,10 @@ def size_of(paths: list[Path]) -> int:
     return sum(file.stat().st_size for file in files)
 
 
-def forget(project: Project, family: str) -> int:
-    """Delete what a family built; the number of bytes that was."""
-    paths = [project.folder / name for name in outs(family)]
-    if family == "train":
+def forget(project: Project, stage: str) -> int:
+    """Delete what a stage built; the number of bytes that was."""
+    paths = [project.folder / name for name in outs(stage)]
+    if stage == "train":
         paths = list((project.folder / f"outputs/runs/{LITE0}/er").glob("modern_hopfield*"))
     size = size_of(paths)
     for path in paths:
@@ -58,20 +58,20 @@ def assert_no_partials(project: Project) -> None:
     assert not list(project.folder.rglob(f"{PARTIAL}*"))
 
 
-@pytest.mark.parametrize("family", UNITS)
+@pytest.mark.parametrize("stage", TARGETS)
 def test_a_disk_with_room_for_half_a_stage_is_said_to_be_full(
-    finished: Project, project: Project, family: str
+    finished: Project, project: Project, stage: str
 ):
-    folder = project.folder / ("data" if family in {"download", "split"} else "outputs")
+    folder = project.folder / ("data" if stage in {"download", "split"} else "outputs")
     with small_disk(folder) as disk:
-        needed = forget(project, family)
+        needed = forget(project, stage)
         disk.leave(room=needed // 2)
-        output = job(project, family, code=2)
+        output = job(project, stage, code=2)
         assert "the disk is full" in output
         assert "Traceback" not in output
         assert_no_partials(project)
         disk.free()
-        assert "built" in job(project, family, code=0)
+        assert "built" in job(project, stage, code=0)
         assert project.results() == finished.results()
 
 
@@ -110,7 +110,7 @@ def test_a_second_build_of_the_same_folder_is_turned_away(finished: Project, tmp
     project = clone(tmp_path / "sharc")
     first = Build(project)
     try:
-        wait_for(lambda: bool(first.families()))
+        wait_for(lambda: bool(first.stages()))
         output = project.snakemake(code=2)
         assert f"another build is running in this folder (process {first.process.pid})" in output
         assert "Traceback" not in output

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from sharc.artifacts.digests import digest
 from sharc.artifacts.files import read_json, sha256_of
-from sharc.artifacts.notes import note_beside
 from sharc.artifacts.receipts import Receipt, read_receipt
+from sharc.artifacts.runs import Wanted, is_current, key_file
 from sharc.datasets.tensors import mapped, save
 from sharc.errors import UserError
 from sharc.features.streams import load_stream
 from sharc.results.records import checked
-from sharc.stages.train import Wanted, is_current
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -107,12 +106,12 @@ def test_a_run_record_with_any_field_replaced_is_never_current(
 ):
     record = {"status": "ok", "accuracy": {}, "schema": 1}
     path = write(tmp_path / "seed0.json", record)
-    write(note_beside(path), {"key": "k", "sha256": sha256_of(path)})
+    write(key_file(path), {"key": "k", "sha256": sha256_of(path)})
     assert is_current(Wanted(path, "k", {}))
     assert not is_current(Wanted(path, "another", {}))
     write(path, record | {field: [content]})
     assert not is_current(Wanted(path, "k", {}))
-    write(note_beside(path), note)
+    write(key_file(path), note)
     assert not is_current(Wanted(path, "k", {}))
     understood(checked, path)
 

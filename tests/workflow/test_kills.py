@@ -10,7 +10,7 @@ from processes import Build
 from project import Project, built, clone
 
 from sharc.artifacts.files import PARTIAL
-from sharc.workflow.dvc_yaml import outs
+from sharc.workflow.dvc import outs
 
 pytestmark = pytest.mark.slow
 KILLS = {  # how often each stage is struck; 20 in all
@@ -33,9 +33,9 @@ def test_twenty_kills_over_all_stages_leave_no_trace_in_the_results(
 ):
     project, expected = clone(tmp_path / "sharc"), finished.results()
     chance, builds = random.Random(8), []
-    for family, count in KILLS.items():
+    for stage, count in KILLS.items():
         for number in range(count):
-            build = strike(project, family, chance, jobs=number % 2 == 0)
+            build = strike(project, stage, chance, jobs=number % 2 == 0)
             builds.append(build)
             if number % 2 == 0:
                 assert_whole_or_absent(project, expected)
@@ -69,7 +69,7 @@ def test_a_lock_that_dvc_wrote_half_is_written_anew(project: Project, kept: floa
     lock.write_text(whole[: int(kept * len(whole))] + "\n  cut")
     assert "dvc.lock" in project.run("dvc", "status", code=None)
     output = project.snakemake()
-    assert "dvc.lock was not whole" in output
+    assert "dvc.lock was damaged" in output
     assert built(output) == set()
     assert lock.read_text() == whole
     assert "Nothing to be done" in project.snakemake()
@@ -82,25 +82,25 @@ def test_a_build_that_dvc_was_never_told_of_is_told_by_the_next(project: Project
     assert "Nothing to be done" in project.snakemake()
 
 
-def strike(project: Project, family: str, chance: random.Random, *, jobs: bool) -> Build:
-    """Kill a build at a random moment while a job of `family` runs."""
+def strike(project: Project, stage: str, chance: random.Random, *, jobs: bool) -> Build:
+    """Kill a build at a random moment while a job of `stage` runs."""
     for _ in range(5):
-        forget(project, family)
+        forget(project, stage)
         build = Build(project)
-        while build.alive and family not in build.families():
+        while build.alive and stage not in build.stages():
             time.sleep(0.02)
         time.sleep(chance.uniform(0, IMPORTS + 1))
-        struck = build.families()
+        struck = build.stages()
         build.kill(jobs=jobs)
-        if family in struck:
+        if stage in struck:
             return build
         build.end()  # the job was faster: try again
-    raise AssertionError(f"no job of {family} was struck")
+    raise AssertionError(f"no job of {stage} was struck")
 
 
-def forget(project: Project, family: str) -> None:
-    """Delete what a family has built, so that it has to be built again."""
-    for path in (project.folder / name for name in outs(family)):
+def forget(project: Project, stage: str) -> None:
+    """Delete what a stage has built, so that it has to be built again."""
+    for path in (project.folder / name for name in outs(stage)):
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)  # an orphan may be writing into it
         else:

@@ -8,7 +8,7 @@ import pytest
 from project import ROOT, Project, clone
 
 from sharc.config import load_params
-from sharc.workflow.families import build_graph
+from sharc.pipeline import load_graph
 
 pytestmark = pytest.mark.slow
 PAPER = ("--config", "suite=paper")
@@ -26,8 +26,8 @@ def fresh(tmp_path: Path) -> Project:
 def test_a_dry_run_plans_its_whole_grid(fresh: Project):
     output = fresh.snakemake("--dry-run", *PAPER)
     planned = re.search(r"^total\s+(\d+)$", output, flags=re.MULTILINE)
-    units = build_graph(load_params(suite="paper")).units
-    assert planned and int(planned[1]) == len(units) + 1  # and `all` itself
+    jobs = load_graph("paper").jobs
+    assert planned and int(planned[1]) == len(jobs) + 1  # and `all` itself
 
 
 def test_without_the_internet_each_download_says_what_to_do_and_nothing_is_left(fresh: Project):

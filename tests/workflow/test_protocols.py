@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from mounts import small_disk
-from project import Project, built, clone, families
+from project import Project, built, clone, stages
 from test_damage import flip
 from test_kills import assert_whole_or_absent, strike
 
@@ -19,7 +19,7 @@ LITE0 = "digits@ladder/efficientnet_lite0"
 DRIFTED = f"outputs/streamed/{LITE0}@train-dataset/train-view3-0000.safetensors"
 RUN = "digits/efficientnet_lite0/er/modern_hopfield-t0.8/b50/seed3.json"
 RECORD = f"outputs/rungs/digits/er/rung00/{RUN}"
-DAMAGED = {  # artifact: the unit that makes it
+DAMAGED = {  # artifact: the job that makes it
     DRIFTED: f"streamed:{LITE0}@train-dataset",
     RECORD: "rungs:digits/er",
     "outputs/ladder/ladder.csv": "ladder:all",
@@ -41,7 +41,7 @@ def copied(climbed: Project, tmp_path: Path) -> Project:
     return Project(tmp_path / "sharc")
 
 
-def test_the_ladder_is_built_once_and_both_doors_rest(copied: Project):
+def test_the_ladder_is_built_once_and_both_tools_rest(copied: Project):
     assert "what the authors' code does" in copied.text("outputs/ladder/ladder.md")
     assert "Where the paper" in copied.text("outputs/report.html")
     assert "Nothing to be done" in copied.snakemake()
@@ -51,25 +51,32 @@ def test_the_ladder_is_built_once_and_both_doors_rest(copied: Project):
 
 def test_a_switch_of_the_reference_rebuilds_the_ladder_and_no_table(copied: Project):
     copied.set(protocols__reference__forget="task")
-    assert families(built(copied.snakemake())) == {"rungs", "ladder", "report"}
+    assert stages(built(copied.snakemake())) == {"rungs", "ladder", "report"}
 
 
 @pytest.mark.parametrize("artifact", DAMAGED)
-def test_a_flipped_byte_is_noticed_and_exactly_its_unit_is_built_again(
+def test_a_flipped_byte_is_noticed_and_exactly_its_job_is_built_again(
     climbed: Project, copied: Project, artifact: str
 ):
     flip(copied.folder / artifact, random.Random(artifact))
     output = copied.snakemake()
-    assert f"{artifact} was altered since it was built: it is built again." in output
+    assert f"{artifact} was altered since it was built: it will be built again." in output
     assert built(output) == {DAMAGED[artifact]}
     assert copied.results() == climbed.results()
 
 
-@pytest.mark.parametrize("family", ["streamed", "rungs", "ladder"])
-def test_a_full_disk_is_said_to_be_full(climbed: Project, copied: Project, family: str):
-    unit = {artifact: unit for artifact, unit in DAMAGED.items() if unit.startswith(family)}
-    (artifact, name), command = *unit.items(), ("python", "-m", "sharc.workflow.job")
-    words = (*command, family, name.partition(":")[2], "--suite", "demo", "--log", "it.log")
+@pytest.mark.parametrize(
+    ("artifact", "target"),
+    [
+        (DRIFTED, f"outputs/streamed/{LITE0}@train-dataset/meta.json"),
+        (RECORD, "outputs/rungs/digits/er/receipt.json"),
+        ("outputs/ladder/ladder.csv", "outputs/ladder/ladder.md"),
+    ],
+)
+def test_a_full_disk_is_said_to_be_full(
+    climbed: Project, copied: Project, artifact: str, target: str
+):
+    words = ("python", "-m", "sharc.workflow.job", target, "--suite", "demo", "--log", "it.log")
     with small_disk(copied.folder / "outputs") as disk:
         shutil.rmtree((copied.folder / artifact).parent)
         disk.leave(room=2000)
@@ -85,7 +92,7 @@ def test_kills_in_the_ladders_stages_leave_no_trace_in_the_results(
     climbed: Project, copied: Project
 ):
     chance = random.Random(7)
-    struck = [strike(copied, f, chance, jobs=True) for f in ("streamed", "rungs", "ladder")]
+    struck = [strike(copied, s, chance, jobs=True) for s in ("streamed", "rungs", "ladder")]
     assert_whole_or_absent(copied, climbed.results())
     copied.snakemake()
     for build in struck:
@@ -96,7 +103,7 @@ def test_kills_in_the_ladders_stages_leave_no_trace_in_the_results(
 def test_a_suite_trains_under_the_reference_protocol(tmp_path: Path):
     project = clone(tmp_path / "sharc", methods=("sgd", "joint", "er", "derpp", "clser"))
     project.set(protocol="reference", sharc__memory="bayes_pcn", memories__bayes_pcn__steps=5)
-    units = built(project.snakemake())
-    assert "streamed:digits/efficientnet_lite0" in units
-    assert "features" not in families(units)
+    jobs = built(project.snakemake())
+    assert "streamed:digits/efficientnet_lite0" in jobs
+    assert "features" not in stages(jobs)
     assert "Nothing to be done" in project.snakemake()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from project import Project, built
-from test_doors import wait_for
+from test_both_tools import wait_for
 
 pytestmark = pytest.mark.slow
 BUCKET = "sharc-artifacts"

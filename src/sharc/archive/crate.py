@@ -1,7 +1,7 @@
 """A finished suite as a Workflow Run RO-Crate (profile 0.5): code, parameters, data, results.
 
 The crate is a folder that works: unpacked elsewhere, `snakemake -n` finds nothing to do, and a
-deleted artifact is built again. Its metadata name, for every unit, what it read, what it made,
+deleted artifact is built again. Its metadata name, for every job, what it read, what it made,
 when, and from which code.
 """
 
@@ -16,12 +16,13 @@ from rocrate.model import ContextEntity  # type: ignore[import-untyped]
 from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
 from sharc.artifacts.files import read_json, write_atomically
-from sharc.artifacts.notes import note_beside
-from sharc.config import Params, load_params
+from sharc.artifacts.runs import key_file
+from sharc.config import Params
 from sharc.errors import UserError
-from sharc.workflow.families import build_graph
+from sharc.pipeline import load_graph
 from sharc.workflow.freshness import states
-from sharc.workflow.units import Graph, Unit
+from sharc.workflow.graph import Graph
+from sharc.workflow.stage import Job
 
 _PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
@@ -39,10 +40,9 @@ def write_crate(out: Path, suite: str | None = None) -> None:
     """Write the finished suite to the folder `out`, or to one file if `out` ends in .zip."""
     if out.exists():
         raise UserError(f"{out} exists already: name a place that is free.")
-    params = load_params(suite=suite)
-    graph = build_graph(params)
+    graph = load_graph(suite)
     _require_finished(graph)
-    crate = _described(graph, params)
+    crate = _described(graph)
     if out.suffix == ".zip":
         with write_atomically(out) as partial:
             crate.write_zip(partial)
@@ -58,16 +58,16 @@ def _require_finished(graph: Graph) -> None:
         if not state.current:
             raise UserError(
                 f"only a finished suite can be archived, and {name} is not current: "
-                f"{state.reason}. Run `snakemake --cores 2 all` first."
+                f"{state.why}. Run `snakemake --cores 2 all` first."
             )
 
 
-def _described(graph: Graph, params: Params) -> Any:
+def _described(graph: Graph) -> Any:
     crate = ROCrate(gen_preview=False, version="1.1")
     crate.add_workflow("Snakefile", "Snakefile", main=True, lang="snakemake")
     crate.mainEntity["name"] = "SHARC reproduction pipeline"
-    made = {path for unit in graph.units.values() for path in _files_of(unit)}
-    stages = {_stage(unit) for unit in graph.units.values()}
+    made = {path for job in graph.jobs.values() for path in _files_of(job)}
+    stages = {_stage(job) for job in graph.jobs.values()}
     for path in sorted((_in_git() | made) - {"Snakefile"}):
         facts: dict[str, Any] = {"name": Path(path).name}
         if known := _FORMATS.get(Path(path).suffix):
@@ -75,24 +75,24 @@ def _described(graph: Graph, params: Params) -> Any:
         if path in stages:
             facts["@type"] = ["File", "SoftwareSourceCode"]
         crate.add_file(path, path, properties=facts)
-    _describe_root(crate, params)
-    records = {unit.id: read_json(unit.provenance) for unit in graph.units.values()}
-    for unit in graph.units.values():
-        _add_action(crate, unit, records[unit.id])
-    _add_run(crate, graph, list(records.values()), params)
+    _describe_root(crate, graph.params)
+    records = {job.id: read_json(job.provenance) for job in graph.jobs.values()}
+    for job in graph.jobs.values():
+        _add_action(crate, job, records[job.id])
+    _add_run(crate, graph, list(records.values()))
     return crate
 
 
-def _stage(unit: Unit) -> str:
-    """The file of the stage that makes a unit."""
-    return f"src/{unit.modules[0].replace('.', '/')}.py"
+def _stage(job: Job) -> str:
+    """The file that declares the stage of a job."""
+    return f"src/{type(job).__module__.replace('.', '/')}.py"
 
 
-def _files_of(unit: Unit) -> set[str]:
-    receipt = unit.load_receipt()
+def _files_of(job: Job) -> set[str]:
+    receipt = job.load_receipt()
     outputs = set(receipt.outputs) if receipt else set()
-    notes = {str(note) for name in outputs if (note := note_beside(Path(name))).is_file()}
-    return outputs | notes | {str(unit.receipt), str(unit.provenance)}
+    keys = {str(key) for name in outputs if (key := key_file(Path(name))).is_file()}
+    return outputs | keys | {str(job.receipt), str(job.provenance)}
 
 
 def _in_git() -> set[str]:
@@ -122,34 +122,38 @@ def _describe_root(crate: Any, params: Params) -> None:
     root["conformsTo"] = [{"@id": address} for address in _PROFILES]
 
 
-def _add_action(crate: Any, unit: Unit, record: dict[str, Any]) -> None:
-    """One unit's making: which code turned which files into which."""
+def _add_action(crate: Any, job: Job, record: dict[str, Any]) -> None:
+    """How one job ran: which code turned which files into which."""
     facts = {
         "@type": "CreateAction",
-        "name": unit.id,
+        "name": job.id,
         "description": f"{record['wall_seconds']} s, {record['cpu_seconds']} CPU s, "
         f"{record['peak_memory_mb']} MB on {record['processor']}, {record['device']}",
-        "instrument": {"@id": _stage(unit)},
+        "instrument": {"@id": _stage(job)},
         "object": _known(crate, [*record["inputs"], "params.yaml"]),
-        "result": _known(crate, [*record["outputs"], str(unit.provenance)]),
+        "result": _known(crate, [*record["outputs"], str(job.provenance)]),
         "startTime": _time(record["started"]),
         "endTime": _time(record["started"] + record["wall_seconds"]),
         "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},
     }
-    crate.root_dataset.append_to("mentions", crate.add(ContextEntity(crate, f"#{unit.id}", facts)))
+    crate.root_dataset.append_to("mentions", crate.add(ContextEntity(crate, f"#{job.id}", facts)))
 
 
-def _add_run(crate: Any, graph: Graph, records: list[dict[str, Any]], params: Params) -> None:
+def _add_run(crate: Any, graph: Graph, records: list[dict[str, Any]]) -> None:
     """The whole run, from parameters and raw data to the report."""
-    raw = [name for unit in graph.family("download") for name in sorted(_files_of(unit))]
-    people = [n for f in ("collect", "tables", "figures", "claims", "report")
-              for unit in graph.family(f) for n in sorted(_files_of(unit))]  # fmt: skip
+    raw = [name for job in graph.in_stage("download") for name in sorted(_files_of(job))]
+    made = [
+        name
+        for stage in ("collect", "tables", "figures", "claims", "report")
+        for job in graph.in_stage(stage)
+        for name in sorted(_files_of(job))
+    ]
     facts = {
         "@type": "CreateAction",
-        "name": f"snakemake --cores 2 all --config suite={params.suite}",
+        "name": f"snakemake --cores 2 all --config suite={graph.params.suite}",
         "instrument": {"@id": "Snakefile"},
         "object": _known(crate, ["params.yaml", *raw]),
-        "result": _known(crate, people),
+        "result": _known(crate, made),
         "startTime": _time(min(record["started"] for record in records)),
         "endTime": _time(max(r["started"] + r["wall_seconds"] for r in records)),
         "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},

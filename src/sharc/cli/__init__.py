@@ -99,12 +99,12 @@ def validate(suite: Suite = None) -> None:
 @app.command()
 def grid(
     suite: Suite = None,
-    all_units: Annotated[bool, typer.Option("--all", help="List current units too.")] = False,
+    all_jobs: Annotated[bool, typer.Option("--all", help="List cached jobs too.")] = False,
 ) -> None:
-    """Show the graph as a table: what is cached, what would run, and why."""
+    """Show which jobs are cached, which would run, and why."""
     from sharc.cli.grid import show_grid
 
-    show_grid(suite, all_units)
+    show_grid(suite, all_jobs)
 
 
 @app.command()
@@ -137,23 +137,13 @@ def trace(
     trace_cell(method, scenario, buffer, dataset, suite, everything)
 
 
-@app.command("dvc-yaml")
-def write_dvc_yaml() -> None:
-    """Write dvc.yaml anew from the graph (needed after a module imports another one)."""
-    from sharc.artifacts.files import write_text
-    from sharc.workflow import dvc_yaml
-
-    write_text(dvc_yaml.PLACE, dvc_yaml.text())
-
-
 @app.command()
 def record() -> None:
     """Tell DVC what Snakemake built (Snakemake does it itself after a successful build)."""
-    from sharc.config import load_params
-    from sharc.workflow.families import build_graph
-    from sharc.workflow.record import record as record_graph
+    from sharc.pipeline import load_graph
+    from sharc.workflow import dvc
 
-    record_graph(build_graph(load_params()))
+    dvc.record(load_graph())
 
 
 @app.command()
@@ -161,7 +151,7 @@ def export(
     folder: Annotated[Path, typer.Argument(help="Where to; replaced if it exists.")],
     suite: Suite = None,
     only: Annotated[
-        list[str] | None, typer.Option(help="A family, such as `ladder`; may be given again.")
+        list[str] | None, typer.Option(help="A stage, such as `ladder`; may be given again.")
     ] = None,
 ) -> None:
     """Copy a finished suite's tables, figures, claims and summary, small enough for Git."""
@@ -179,16 +169,6 @@ def archive(
     from sharc.archive.crate import write_crate
 
     write_crate(out, suite)
-
-
-@app.command(hidden=True)
-def settle(family: str) -> None:
-    """Second half of a DVC stage: verify a family's artifacts, put strangers aside."""
-    from sharc.config import load_params
-    from sharc.workflow.families import build_graph
-    from sharc.workflow.settle import settle as settle_family
-
-    settle_family(build_graph(load_params()), family)
 
 
 results.register(app)

@@ -2,26 +2,18 @@
 
 import gzip
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from sharc.artifacts.files import PARTIAL, write_json
 from sharc.config import load_params
 from sharc.errors import UserError, unknown
-from sharc.workflow.families import build_graph
+from sharc.pipeline import build_graph
+from sharc.report.facts import costs, duration, provenance, records, suite_facts
 from sharc.workflow.freshness import states
-from sharc.workflow.told import costs, duration, provenance, suite_facts
-from sharc.workflow.units import Graph
+from sharc.workflow.stage import Job, upstream
 
-_COPIED = {
-    "collect": ["outputs/results/*.csv"],
-    "tables": [f"outputs/tables/{name}" for name in ("*.md", "comparison.csv", "ledger.csv")],
-    "figures": ["outputs/figures/*.png", "outputs/figures/index.json"],
-    "figure1": ["{folder}/figure1.json"],
-    "claims": ["outputs/claims.json", "outputs/claims.md"],
-    "ladder": [f"outputs/ladder/ladder.{ending}" for ending in ("csv", "md", "png")],
-}
 _LARGEST = 300_000  # bytes; a table beyond that is packed, and left out if that does not help
 
 
@@ -29,31 +21,28 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
     """Copy tables, figures, claims and the summary, with what they were made from and its cost."""
     params = load_params(suite=suite)
     graph = build_graph(params)
-    families = _families(graph, only)
-    targets = " ".join(f"all_{family}" for family in families) if only else "all"
-    command = f"snakemake --cores 2 {targets} --config suite={params.suite}"
+    exported = _exported(graph.jobs, only)
+    command = "snakemake --cores 2 all"
     if only:
-        graph = _needed_for(graph, families)
+        command += f" --until {' '.join(dict.fromkeys(job.stage for job in exported))}"
+    command += f" --config suite={params.suite}"
+    needed = upstream(exported) if only else graph.jobs
     for name, state in states(graph).items():
-        if not state.current:
+        if name in needed and not state.current:
             raise UserError(
-                f"only a finished suite can be exported, and {name} is not current: {state.reason}."
+                f"only a finished suite can be exported, and {name} is not current: {state.why}."
                 f" Run `{command}` first."
             )
     paths = sorted(
-        path
-        for family in families
-        for pattern in _COPIED[family]
-        for unit in graph.family(family)  # another suite's folders may lie beside it
-        for path in Path().glob(pattern.format(folder=unit.folder))
+        path for job in exported for name in job.exported for path in job.folder.glob(name)
     )
-    facts = suite_facts(params) | provenance(graph, params)
+    facts = suite_facts(params) | provenance(needed)
     with replaced(folder) as out:
         made = {
             "command": command,
             "left_out": [str(path) for path in paths if not copied(path, out)],
-            "cost": costs(graph),
-            "duration": duration(graph),
+            "cost": costs(needed),
+            "duration": duration(list(records(needed).values())),
         }
         write_json(out / "made.json", made | facts)
 
@@ -91,19 +80,11 @@ def copied(path: Path, folder: Path) -> bool:
     return True
 
 
-def _families(graph: Graph, only: Sequence[str]) -> list[str]:
-    """The families asked for, or all that the suite has: another's ladder may still lie there."""
-    here = [family for family in _COPIED if graph.family(family)]
-    for family in only:
-        if family not in here:
-            raise UserError(unknown("family to export", family, here))
-    return [family for family in here if not only or family in only]
-
-
-def _needed_for(graph: Graph, families: Sequence[str]) -> Graph:
-    """The families' units and all that they are made from."""
-    wanted = {unit.id for family in families for unit in graph.family(family)}
-    for unit in reversed(graph.units.values()):  # each comes after what it needs
-        if unit.id in wanted:
-            wanted |= set(unit.needs)
-    return Graph(unit for unit in graph.units.values() if unit.id in wanted)
+def _exported(jobs: Mapping[str, Job], only: Sequence[str]) -> list[Job]:
+    """The jobs asked for, or all that have something to export: another suite's are not ours."""
+    here = [job for job in jobs.values() if job.exported]
+    stages = dict.fromkeys(job.stage for job in here)
+    for stage in only:
+        if stage not in stages:
+            raise UserError(unknown("stage to export", stage, stages))
+    return [job for job in here if not only or job.stage in only]

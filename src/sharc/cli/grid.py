@@ -1,36 +1,44 @@
-"""`sharc grid`: the graph as a table, before anything runs."""
+"""`sharc grid`: which jobs are cached, which would run, and why."""
 
-from rich.console import Console
-from rich.table import Table
+from collections.abc import Sequence
 
 from sharc.config import load_params
 from sharc.grid import cells
-from sharc.workflow.families import FAMILIES, build_graph
+from sharc.pipeline import build_graph
 from sharc.workflow.freshness import states
 
 
-def show_grid(suite: str | None, all_units: bool) -> None:
-    """Per family: how many units, how many are cached; then each unit to be built, and why."""
+def show_grid(suite: str | None, all_jobs: bool) -> None:
+    """Per stage: how many jobs, how many are cached; then each job that would run, and why."""
     params = load_params(suite=suite)
     graph = build_graph(params)
     found = states(graph)
-    console = Console()
-    console.print(
-        f"Suite [bold]{params.suite}[/]: {len(cells(params))} cells x "
-        f"{len(params.chosen.seeds)} seeds; a unit of `train` trains a method with one kind of "
-        "memory: all its thetas, buffers and seeds."
+    print(
+        f"Suite {params.suite}: {len(cells(params))} cells x {len(params.chosen.seeds)} seeds; a "
+        "job of `train` trains a method\nwith one memory: all its thetas, buffers and seeds.\n"
     )
-    overview = Table("family", "units", "cached", "to build")
-    for family in FAMILIES:
-        units = graph.family(family)
-        cached = sum(found[unit.id].current for unit in units)
-        overview.add_row(family, str(len(units)), str(cached), str(len(units) - cached))
-    console.print(overview)
-    details = Table("unit", "state", "why")
-    for name, state in found.items():
-        if all_units or not state.current:
-            details.add_row(name, "cached" if state.current else "to build", state.reason)
-    if details.row_count:
-        console.print(details)
-    else:
-        console.print("Everything is current: there is nothing to build.")
+    rows = [("stage", "jobs", "cached", "to run")]
+    for stage in dict.fromkeys(job.stage for job in graph.jobs.values()):
+        jobs = graph.in_stage(stage)
+        cached = sum(found[job.id].current for job in jobs)
+        rows.append((stage, str(len(jobs)), str(cached), str(len(jobs) - cached)))
+    _print(rows)
+    shown = [(name, state) for name, state in found.items() if all_jobs or not state.current]
+    if shown:
+        print()
+        _print(
+            [
+                ("job", "state", "why"),
+                *((name, "cached" if s.current else "to run", s.why) for name, s in shown),
+            ]
+        )
+    if all(state.current for state in found.values()):
+        print("\nEverything is current: there is nothing to build.")
+
+
+def _print(rows: Sequence[tuple[str, ...]]) -> None:
+    """A table whose columns are as wide as their entries, however narrow the terminal is."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        padded = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+        print("  ".join(padded).rstrip())

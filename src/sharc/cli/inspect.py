@@ -126,7 +126,7 @@ def _show_features(path: Path) -> None:
     found = [path / "receipt.json", *path.rglob("receipt.json")]
     finished = [receipt.parent for receipt in found if receipt.is_file()]
     if not finished:
-        command = "snakemake --cores 2 all_features"
+        command = "snakemake --cores 2 all --until features"
         raise UserError(f"{path} holds no finished features: build them with `{command}`.")
     _show_facts(FeatureCache(finished[0]).describe())
 
@@ -157,7 +157,7 @@ def _show_provenance(path: Path) -> None:
         owned = [name for name in record["outputs"] if Path(name).is_relative_to(path)]
         if owned:
             console.print(
-                f"\n[bold]{record['unit']}[/] "
+                f"\n[bold]{record['job']}[/] "
                 + ", ".join(f"{name} {record[name]}" for name in _TOLD if name in record)
             )
             console.print(f"key {record['key'][:16]}, {len(owned)} of its files are shown here")

@@ -16,8 +16,8 @@ from sharc.buffers.sharc import SharcBuffer
 from sharc.engine.runs import RunSpec
 from sharc.errors import UserError
 from sharc.features.streams import load_stream
+from sharc.stages.methods import make_method
 from sharc.trainer.train import train
-from sharc.workflow.training import make_method
 
 _MOST = 8  # examples that fit a page
 _ROWS = ("whole map", "what is stored", "what is recalled")
@@ -45,8 +45,9 @@ def _repeat(run: dict[str, Any]) -> SharcBuffer:
     made: list[SharcBuffer] = []
 
     def remember(*words: Any) -> Any:
-        made.append(method.make_buffer(*words))
-        return made[-1]
+        buffer: Any = method.make_buffer(*words)
+        made.append(buffer)
+        return buffer
 
     features = Path("outputs/features") / run["dataset"] / run["backbone"]
     stream = load_stream(features, Path("data/splits") / f"{run['dataset']}.json")

@@ -11,12 +11,12 @@ from sharc.artifacts.files import read_json
 from sharc.config import Params, load_params
 from sharc.errors import UserError, unknown
 from sharc.grid import Cell, cells
+from sharc.pipeline import build_graph
 from sharc.registry import METHODS
+from sharc.report.facts import UNCOMMITTED
 from sharc.results import labels
 from sharc.results.layout import SCENARIOS
-from sharc.workflow.families import build_graph
-from sharc.workflow.told import UNCOMMITTED
-from sharc.workflow.units import Graph, Unit
+from sharc.workflow.stage import Job
 
 RESULTS = Path("outputs/results")
 
@@ -33,19 +33,19 @@ def trace_cell(
     params = load_params(suite=suite)
     cell = _find(params, method, scenario, buffer, dataset)
     graph = build_graph(params)
-    kept_as = cell.variant.memory or "dense"
-    unit = graph.units[f"train:{cell.dataset}/{cell.backbone}/{cell.method}/{kept_as}"]
-    made = read_json(unit.provenance) if unit.provenance.is_file() else None
+    memory = cell.variant.memory or "dense"
+    job = graph.jobs[f"train:{cell.dataset}/{cell.backbone}/{cell.method}/{memory}"]
+    made = read_json(job.provenance) if job.provenance.is_file() else None
     if made is None:
-        raise UserError(f"{unit.id} is not built yet. `sharc grid` says what is to be built.")
+        raise UserError(f"{job.id} is not built yet. `sharc grid` says what is to be built.")
     for line in [
         _title(params, cell, scenario),
         *_numbers(cell, scenario),
         *_runs(cell, scenario),
         *_making(made),
-        *_data(graph, unit),
-        f"again     snakemake --cores 2 {unit.stamp} --config suite={params.suite}",
-        *(_everything(graph, unit, made) if everything else ()),
+        *_data(job),
+        f"again     snakemake --cores 2 {job.target} --config suite={params.suite}",
+        *(_everything(made) if everything else ()),
     ]:
         print(line)
     if not everything:
@@ -158,24 +158,24 @@ def _digest(name: str) -> str | None:
     return digest(Path(name)) if Path(name).is_file() else None
 
 
-def _data(graph: Graph, unit: Unit) -> Iterator[str]:
-    for source in _sources(graph, unit):
+def _data(job: Job) -> Iterator[str]:
+    for source in _sources(job):
         meta = read_json(source.folder / "meta.json")
         for split, facts in meta["splits"].items():
             yield f"{'data':10}{source.name}, {facts['items']} images to {split}"
             yield f"{'':10}{facts['digest']}"
 
 
-def _sources(graph: Graph, unit: Unit) -> list[Unit]:
-    """The data sets that a unit rests on, each once."""
-    found: dict[str, Unit] = {}
-    for need in graph.needs(unit):
-        mine = [need] if need.family == "download" else _sources(graph, need)
+def _sources(job: Job) -> list[Job]:
+    """The data sets that a job rests on, each once."""
+    found: dict[str, Job] = {}
+    for need in job.needs:
+        mine = [need] if need.stage == "download" else _sources(need)
         found |= {source.id: source for source in mine if (source.folder / "meta.json").is_file()}
     return list(found.values())
 
 
-def _everything(graph: Graph, unit: Unit, made: dict[str, Any]) -> Iterator[str]:
+def _everything(made: dict[str, Any]) -> Iterator[str]:
     yield f"\noptions   {json.dumps(made['params']['options'], sort_keys=True)}"
     for name, was in made["sources"].items():
         mark = "" if _digest(name) == was else "  changed since"

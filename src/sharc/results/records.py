@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sharc.artifacts.files import read_json
+from sharc.artifacts.runs import relative_path
 from sharc.errors import UserError
 
 SCHEMA = 1
@@ -38,12 +39,6 @@ def identity_of(fields: dict[str, Any]) -> Identity:
         None if fields[name] is None else (float(theta) if name == "theta" else fields[name])
         for name in IDENTITY
     )
-
-
-def relative_path(fields: dict[str, Any]) -> str:
-    """Where below the runs' folder a record with this identity belongs."""
-    folders = [str(fields[name]) for name in ("dataset", "backbone", "method", "variant")]
-    return "/".join([*folders, f"b{fields['buffer']}", f"seed{fields['seed']}.json"])
 
 
 def load(paths: Sequence[Path], expected: Sequence[dict[str, Any]]) -> list[Run]:

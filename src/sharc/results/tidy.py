@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from sharc import metrics
 from sharc.artifacts.files import digest_of
+from sharc.artifacts.runs import relative_path
 from sharc.results.layout import SCENARIOS
-from sharc.results.records import CELL, IDENTITY, Run, relative_path
+from sharc.results.records import CELL, IDENTITY, Run
 
 ORDER = sorted(SCENARIOS)  # of the rows in every CSV
 RUN_COLUMNS = (

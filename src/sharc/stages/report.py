@@ -52,9 +52,9 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     """Write one HTML file: no request leaves it, and every cell leads to its runs.
 
     `suite` says what was run (name, backbones, image size, seeds, any key: text); `provenance`
-    holds commit, versions, `data`: {dataset: {any key: text}} and `training`: {unit: commit};
+    holds commit, versions, `data`: {dataset: {any key: text}} and `training`: {job: commit};
     `deviations` are this suite's own, shown before those of every suite; `costs` are rows (stage,
-    units, seconds, cpu_hours, peak_mb); None leaves the table out, so that the file's bytes depend
+    jobs, seconds, cpu_hours, peak_mb); None leaves the table out, so that the file's bytes depend
     on content alone. `ladder` is the folder of stage ladder; None leaves its section out. `answer`
     are the sentences of the first screen; without them they are made from gains and claims.
     """

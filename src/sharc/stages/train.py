@@ -2,7 +2,7 @@
 
 One process trains all runs of a method and memory. The runs of a cell, which differ in their
 seed, advance together, and so do all cells without an associative memory, which take seconds.
-Records are written as soon as their runs are done; an interrupted unit goes on with the rest.
+Records are written as soon as their runs are done; an interrupted job goes on with the rest.
 """
 
 import traceback
@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from sharc.artifacts.files import read_json, sha256_of, write_json
-from sharc.artifacts.notes import note_beside
+from sharc.artifacts.files import read_json, write_json
+from sharc.artifacts.runs import Wanted, is_current, write_key
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.runs import Accuracies, RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
@@ -28,21 +28,12 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A record to be made: where it goes, what it is of, and the key that says it is current."""
-
-    path: Path
-    key: str
-    identity: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class Method:
     """What is trained: a strategy, its options, and how the memory of a stack is made."""
 
     strategy: Any
     options: Mapping[str, Any]
-    told: Mapping[str, Any]  # all parameters a run depends on, for its record
+    recorded: Mapping[str, Any]  # all parameters a run depends on, for its record
     make_buffer: MakeBuffer = DenseBuffer
     passes: int = 1  # how often a step of the authors' code shows its batch to the backbone
 
@@ -62,18 +53,6 @@ def build(features: Path, split: Path, wanted: Sequence[Wanted], method: Method)
         for path, content in records.items()
         if content["status"] != "ok"
     }
-
-
-def is_current(wanted: Wanted) -> bool:
-    """Whether the record exists, is unaltered, went well, and was made under the same key."""
-    if not wanted.path.is_file():
-        return False
-    try:
-        made = read_json(note_beside(wanted.path))
-        known = made == {"key": wanted.key, "sha256": sha256_of(wanted.path)}
-        return known and bool(read_json(wanted.path)["status"] == "ok")
-    except (UserError, KeyError, TypeError):
-        return False
 
 
 def _groups(records: Sequence[Wanted], *, by_cell: bool = False) -> list[list[Wanted]]:
@@ -104,9 +83,8 @@ def _train_group(stream: TaskStream, group: Sequence[Wanted], method: Method) ->
         traceback.print_exc()
         results = [_failed(spec, stream, f"{type(error).__name__}: {error}") for spec in specs]
     for record, result in zip(group, results, strict=True):
-        write_json(record.path, record_of(record.identity, result, stream, method.told))
-        made = {"key": record.key, "sha256": sha256_of(record.path)}
-        write_json(note_beside(record.path), made)
+        write_json(record.path, record_of(record.identity, result, stream, method.recorded))
+        write_key(record)
 
 
 def _failed(spec: RunSpec, stream: TaskStream, message: str) -> RunResult:
@@ -116,7 +94,7 @@ def _failed(spec: RunSpec, stream: TaskStream, message: str) -> RunResult:
 
 
 def record_of(
-    identity: Mapping[str, Any], result: RunResult, stream: TaskStream, told: Mapping[str, Any]
+    identity: Mapping[str, Any], result: RunResult, stream: TaskStream, recorded: Mapping[str, Any]
 ) -> dict[str, Any]:
     """All that is kept of a run."""
     return {
@@ -131,7 +109,7 @@ def record_of(
         "heads": {name: _matrices(head) for name, head in result.heads.items()},
         "ledger": result.ledger,
         "recall": result.recall,
-        "params": dict(told),
+        "params": dict(recorded),
     }
 
 

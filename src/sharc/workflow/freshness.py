@@ -1,70 +1,77 @@
-"""Which units are current, decided by content; and how Snakemake, which sees times, is told."""
+"""Which jobs are current, decided by content; and how Snakemake, which sees times, learns of it."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sharc.artifacts.files import write_text
-from sharc.workflow.shelf import unshelve
-from sharc.workflow.units import Graph, Unit
+from sharc.workflow.changes import changes
+from sharc.workflow.graph import Graph
+from sharc.workflow.stage import Job
+from sharc.workflow.stash import bring_back
 
-NOT_BUILT = "not built yet"
+_PARAMS = Path("params.yaml")
+_LONG_AGO = 1_000_000_000  # nanoseconds since 1970: older than any input, and not 0 (missing)
 
 
 @dataclass(frozen=True)
 class State:
-    """Whether a unit is current, and if not, why."""
+    """Whether a job is current, and if not, why."""
 
     current: bool
-    reason: str = ""
+    why: str = ""
     damaged: bool = False  # complete once, and altered or lost since
 
 
-def states(graph: Graph) -> dict[str, State]:
-    """The state of every unit, in the graph's order."""
+def states(graph: Graph, *, unstash: bool = False) -> dict[str, State]:
+    """The state of every job, in order; with `unstash`, stashed work is brought back."""
     found: dict[str, State] = {}
-    for unit in graph.units.values():
-        found[unit.id] = _state(graph, unit, found)
+    for job in graph.jobs.values():
+        if unstash and not job.receipt.is_file():
+            bring_back(graph, job)
+        found[job.id] = _state(graph, job, found)
     return found
 
 
-def _state(graph: Graph, unit: Unit, known: dict[str, State]) -> State:
-    stale = [need for need in unit.needs if not known[need].current]
+def _state(graph: Graph, job: Job, known: dict[str, State]) -> State:
+    stale = [need.id for need in job.needs if not known[need.id].current]
     if stale:
         more = f" and {len(stale) - 1} more" if len(stale) > 1 else ""
-        return State(False, f"{stale[0]}{more} will be built anew")
-    receipt = unit.load_receipt()
+        return State(False, f"{stale[0]}{more} will be built first")
+    inputs = graph.inputs(job) or {}
+    receipt = job.load_receipt()
     if receipt is None:
-        return State(False, NOT_BUILT)
-    inputs = graph.inputs(unit)
-    if inputs is None or receipt.key != graph.key(unit, inputs):
-        return State(False, "its code, parameters or inputs changed")
+        parts = job.cached_parts(lambda settings: graph.part_key(job, inputs, settings))
+        return State(False, f"not built yet{parts and f' ({parts})'}")
+    if receipt.key != graph.key(job, inputs):
+        return State(False, changes(graph, job, inputs, receipt))
     if receipt.failed:
         return State(False, f"{len(receipt.failed)} of its runs failed last time")
     damage = receipt.damage()
     return State(damage is None, damage or "", damaged=damage is not None)
 
 
-def show_snakemake(graph: Graph) -> dict[str, State]:
-    """Give each current unit a stamp newer than all it reads; take a stale unit's stamp away."""
-    found: dict[str, State] = {}
-    for unit in graph.units.values():
-        found[unit.id] = _state(graph, unit, found)
-        if found[unit.id].reason == NOT_BUILT:
-            unshelve(graph, unit)
-            found[unit.id] = _state(graph, unit, found)
-        if found[unit.id].current:
-            _renew(unit, graph)
-        else:
-            unit.stamp.unlink(missing_ok=True)
-    return found
+def order_times(graph: Graph, found: dict[str, State]) -> None:
+    """Make modification times say what content says, for the files that the Snakefile names.
+
+    The outputs of a current job are no older than its inputs; those of a stale one are older.
+    """
+    newest: dict[str, int] = {}
+    for job in graph.jobs.values():
+        files = [path for path in job.outputs if path.is_file()]
+        read = [path.stat().st_mtime_ns for path in (_PARAMS, *map(Path, job.reads))]
+        needed = max([*read, *(newest[need.id] for need in job.needs)])
+        for path in files:
+            if not found[job.id].current:
+                os.utime(path, ns=(_LONG_AGO, _LONG_AGO))
+            elif path.stat().st_mtime_ns < needed:
+                os.utime(path, ns=(needed, needed))
+        newest[job.id] = max((path.stat().st_mtime_ns for path in files), default=0)
 
 
-def _renew(unit: Unit, graph: Graph) -> None:
-    read = [Path(name) for name in unit.sources] + [need.stamp for need in graph.needs(unit)]
-    newest = max((path.stat().st_mtime_ns for path in read), default=0)
-    if not unit.stamp.is_file():
-        write_text(unit.stamp, "")
-    if unit.stamp.stat().st_mtime_ns <= newest:
-        after = newest + 1_000_000  # one millisecond: finer steps are lost in floating point
-        os.utime(unit.stamp, ns=(after, after))
+def failures(graph: Graph) -> Iterator[str]:
+    """A line for every run that failed: its record, the reason, and where to read more."""
+    for job in graph.jobs.values():
+        receipt = job.load_receipt()
+        for name, message in (receipt.failed if receipt else {}).items():
+            yield f"  {name}: {message} ({job.log})"

@@ -1,4 +1,4 @@
-"""Snakemake and DVC over one graph: whatever one door built, the other finds done."""
+"""Snakemake and DVC over one graph: whatever one of them built, the other finds done."""
 
 import os
 import signal
@@ -8,27 +8,27 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from project import Project, built, clone, families
+from project import Project, built, clone, stages
 
 pytestmark = pytest.mark.slow
-DOORS = ("snakemake", "dvc")
+TOOLS = ("snakemake", "dvc")
 NOTHING = "Nothing to be done"
 PEOPLE = {"collect", "tables", "figures", "claims", "report"}
 
 
 def assert_at_rest(project: Project) -> None:
-    """Both doors find nothing to do."""
+    """Both tools find nothing to do."""
     assert NOTHING in project.snakemake()
     assert "up to date" in project.run("dvc", "status")
 
 
-def test_after_snakemake_both_doors_have_nothing_to_do(project: Project):
+def test_after_snakemake_both_tools_have_nothing_to_do(project: Project):
     assert_at_rest(project)
     assert built(project.repro()) == set()
     assert_at_rest(project)
 
 
-def test_after_dvc_both_doors_have_nothing_to_do_and_the_results_are_the_same_bytes(
+def test_after_dvc_both_tools_have_nothing_to_do_and_the_results_are_the_same_bytes(
     finished: Project, tmp_path: Path
 ):
     project = clone(tmp_path / "sharc")
@@ -37,73 +37,73 @@ def test_after_dvc_both_doors_have_nothing_to_do_and_the_results_are_the_same_by
     assert project.results() == finished.results()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_parameter_of_one_method_rebuilds_its_runs_and_what_follows(project: Project, door: str):
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_parameter_of_one_method_rebuilds_its_runs_and_what_follows(project: Project, tool: str):
     project.set(methods__gem={"margin": 0.25, "ridge": 0.001})
-    units = built(project.build(door))
-    runs = {unit for unit in units if unit.startswith("train:")}
+    jobs = built(project.build(tool))
+    runs = {job for job in jobs if job.startswith("train:")}
     assert runs == {
         "train:digits/efficientnet_lite0/gem/dense",
         "train:digits/efficientnet_lite0/gem/modern_hopfield",
     }
-    assert families(units) == {"train"} | PEOPLE
+    assert stages(jobs) == {"train"} | PEOPLE
     assert_at_rest(project)
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("tool", TOOLS)
 def test_a_figure_that_the_suite_no_longer_has_does_not_pass_for_one_of_it(
-    project: Project, door: str, tmp_path: Path
+    project: Project, tool: str, tmp_path: Path
 ):
     shown = project.folder / "outputs/figures"
     assert (shown / "figure1.png").is_file()
     project.set(suites__demo__figure1=None)
-    assert families(built(project.build(door))) == {"figures", "claims", "report"}
+    assert stages(built(project.build(tool))) == {"figures", "claims", "report"}
     assert not list(shown.glob("figure1.*"))
     project.run("sharc", "export", str(tmp_path / "results"))
     assert not (tmp_path / "results/figure1.png").exists()
     assert_at_rest(project)
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_new_seed_trains_that_seed_alone(project: Project, door: str):
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_new_seed_trains_that_seed_alone(project: Project, tool: str):
     before = project.records()
     project.set(suites__demo__seeds=[0, 1, 2])
-    project.build(door)
+    project.build(tool)
     after = project.records()
     assert {name: after[name] for name in before} == before
     assert {Path(name).stem for name in set(after) - set(before)} == {"seed2"}
     assert_at_rest(project)
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_seed_taken_out_and_put_in_again_is_not_trained_again(project: Project, door: str):
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_seed_taken_out_and_put_in_again_is_not_trained_again(project: Project, tool: str):
     before = project.records()
     project.set(suites__demo__seeds=[0])
-    project.build(door)
+    project.build(tool)
     assert {Path(name).stem for name in project.records()} == {"seed0"}
     assert_at_rest(project)
     project.set(suites__demo__seeds=[0, 1])
-    project.build(door)
+    project.build(tool)
     assert project.records() == before
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_an_edited_module_rebuilds_exactly_the_units_that_import_it(project: Project, door: str):
+@pytest.mark.parametrize("tool", TOOLS)
+def test_an_edited_module_rebuilds_exactly_the_jobs_that_import_it(project: Project, tool: str):
     with (project.folder / "src/sharc/strategies/er.py").open("a") as file:
         file.write("\n# a remark\n")
-    units = built(project.build(door))
-    assert units == {  # what came out is the same, so nothing that follows is touched
+    jobs = built(project.build(tool))
+    assert jobs == {  # what came out is the same, so nothing that follows is touched
         "train:digits/efficientnet_lite0/er/dense",
         "train:digits/efficientnet_lite0/er/modern_hopfield",
     }
     assert_at_rest(project)
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_touched_file_rebuilds_nothing(project: Project, door: str):
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_touched_file_rebuilds_nothing(project: Project, tool: str):
     for name in ("src/sharc/strategies/er.py", "params.yaml", "data/raw/digits/meta.json"):
         (project.folder / name).touch()
-    assert built(project.build(door)) == set()
+    assert built(project.build(tool)) == set()
     assert_at_rest(project)
 
 
@@ -120,7 +120,7 @@ def test_an_older_revision_checked_out_of_both_is_complete(project: Project):
     assert project.text("outputs/tables/comparison.md") == old_tables
     # The trap: with the other rate set again by hand, old results must not pass for new ones.
     project.set(train__learning_rate=0.005)
-    assert "train" in families(built(project.repro()))
+    assert "train" in stages(built(project.repro()))
 
 
 def test_a_fresh_clone_that_pulls_has_nothing_to_run(project: Project, tmp_path: Path):
@@ -157,7 +157,7 @@ def test_an_interrupted_build_goes_on_where_it_stopped(finished: Project, tmp_pa
     os.killpg(running.pid, signal.SIGINT)
     running.wait(timeout=120)
     kept = project.records()
-    assert families(built(project.snakemake())) <= {"train"} | PEOPLE
+    assert stages(built(project.snakemake())) <= {"train"} | PEOPLE
     assert kept.items() <= project.records().items()
     assert project.results() == finished.results()
 

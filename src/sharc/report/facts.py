@@ -1,19 +1,21 @@
-"""What the report tells about the making of a suite: facts, provenance and cost."""
+"""Facts about the making of a suite, for its report: provenance, cost, deviations."""
 
 import math
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from sharc.artifacts.files import read_json
-from sharc.config import Params
-from sharc.workflow.units import Graph
+
+if TYPE_CHECKING:
+    from sharc.config import Params
+    from sharc.workflow.stage import Job
 
 UNCOMMITTED = " with uncommitted changes"
-PAUSE = 60.0  # seconds; Snakemake itself needs but a few between two units
+PAUSE = 60.0  # seconds; Snakemake itself needs only a few between two jobs
 
 
-def suite_facts(params: Params) -> dict[str, Any]:
+def suite_facts(params: "Params") -> dict[str, Any]:
     """What was run, in words for a table of two columns."""
     suite = params.chosen
     theta = params.sharc.theta
@@ -30,7 +32,7 @@ def suite_facts(params: Params) -> dict[str, Any]:
     }
 
 
-def deviations(params: Params) -> list[dict[str, str]]:
+def deviations(params: "Params") -> list[dict[str, str]]:
     """What this suite, as params.yaml has it, does otherwise than the paper's experiments."""
     suite, size = params.chosen, params.features.image_size
     mini = params.datasets.get("mini_imagenet")
@@ -64,19 +66,17 @@ def deviations(params: Params) -> list[dict[str, str]]:
     return [dict(zip(names, row, strict=True)) for applies, *row in rows if applies]
 
 
-def records(graph: Graph) -> dict[str, dict[str, Any]]:
-    """The provenance of every unit that has been built, by id."""
+def records(jobs: "Mapping[str, Job]") -> "dict[str, dict[str, Any]]":
+    """The provenance of every job that has been built, by id."""
     return {
-        unit.id: read_json(path)
-        for unit in graph.units.values()
-        if (path := unit.provenance).is_file()
+        name: read_json(job.provenance) for name, job in jobs.items() if job.provenance.is_file()
     }
 
 
-def provenance(graph: Graph, params: Params) -> dict[str, Any]:
+def provenance(jobs: "Mapping[str, Job]") -> dict[str, Any]:
     """Commits, versions and the verified digests of the data."""
-    made = records(graph)
-    training = [record for name, record in made.items() if name.startswith(("train:", "rungs:"))]
+    made = records(jobs)
+    training = [made[name] for name in made if jobs[name].stage in {"train", "rungs"}]
     last = max(training, key=lambda record: record["started"], default={})
     return {
         "commit": ", ".join(sorted({str(record["commit"]) for record in training})),
@@ -85,20 +85,20 @@ def provenance(graph: Graph, params: Params) -> dict[str, Any]:
         "processor": last.get("processor", ""),
         "device": last.get("device", ""),
         "data": {
-            unit.name: data_facts(read_json(unit.folder / "meta.json"))
-            for unit in graph.family("download")
-            if (unit.folder / "meta.json").is_file()
+            job.name: data_facts(read_json(job.target))
+            for job in jobs.values()
+            if job.stage == "download" and job.target.is_file()
         },
     }
 
 
-def commits(graph: Graph) -> dict[str, str]:
-    """Training unit -> the commit that made it: a build may go on after a change of the code."""
-    made = records(graph)
+def commits(jobs: "Mapping[str, Job]") -> dict[str, str]:
+    """Training job -> the commit that made it: a build may go on after a change of the code."""
+    made = records(jobs)
     return {
-        unit.name: made[unit.id]["commit"] + (UNCOMMITTED if made[unit.id]["dirty"] else "")
-        for unit in graph.family("train")
-        if unit.id in made
+        job.name: made[name]["commit"] + (UNCOMMITTED if made[name]["dirty"] else "")
+        for name, job in jobs.items()
+        if job.stage == "train" and name in made
     }
 
 
@@ -111,16 +111,16 @@ def data_facts(meta: dict[str, Any]) -> dict[str, Any]:
     return {"classes": len(meta["classes"]), "side": meta["side"]} | counts
 
 
-def costs(graph: Graph) -> list[dict[str, Any]]:
-    """Wall time, CPU time and peak memory per family, as measured when it was built."""
-    made = records(graph)
+def costs(jobs: "Mapping[str, Job]") -> list[dict[str, Any]]:
+    """Wall time, CPU time and peak memory per stage, as measured when it was built."""
+    made = records(jobs)
     rows = []
-    for family in dict.fromkeys(name.partition(":")[0] for name in made):
-        members = [record for name, record in made.items() if name.startswith(f"{family}:")]
+    for stage in dict.fromkeys(jobs[name].stage for name in made):
+        members = [record for name, record in made.items() if jobs[name].stage == stage]
         rows.append(
             {
-                "stage": family,
-                "units": len(members),
+                "stage": stage,
+                "jobs": len(members),
                 "seconds": round(sum(record["wall_seconds"] for record in members), 1),
                 "cpu_hours": round(sum(record["cpu_seconds"] for record in members) / 3600, 4),
                 "peak_mb": max(record["peak_memory_mb"] for record in members),
@@ -129,9 +129,8 @@ def costs(graph: Graph) -> list[dict[str, Any]]:
     return rows
 
 
-def duration(graph: Graph) -> dict[str, float]:
-    """How long the suite took to build, and the share of its cores' time in which no unit ran."""
-    made = records(graph).values()
+def duration(made: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """How long the jobs took together, and the share of the cores' time in which none ran."""
     cores = max(record.get("cores") or os.cpu_count() or 1 for record in made)
     seconds = lasted([(record["started"], record["wall_seconds"]) for record in made])
     work = sum(record["wall_seconds"] * min(record["threads"], cores) for record in made)
@@ -142,13 +141,13 @@ def duration(graph: Graph) -> dict[str, float]:
     }
 
 
-def lasted(units: Sequence[tuple[float, float]]) -> float:
-    """Seconds that a build took, for the start and length of each unit.
+def lasted(times: Sequence[tuple[float, float]]) -> float:
+    """Seconds that a build took, for the start and length of each job.
 
-    Where nothing ran for longer than PAUSE, it had been stopped and was taken up again.
+    Where nothing ran for longer than PAUSE, it had been stopped and was continued later.
     """
     total, until = 0.0, -math.inf
-    for start, length in sorted(units):
+    for start, length in sorted(times):
         reached = start if start - until > PAUSE else until
         until = max(until, start + length)
         total += until - reached

@@ -1,4 +1,4 @@
-"""Which parameters a training unit depends on: those its method and memory read, no others."""
+"""Which parameters training depends on: those that its method and memory read, no others."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,15 +13,15 @@ from sharc.options import (
     own_switches,
     switches,
 )
-from sharc.registry import module_of, replays
+from sharc.registry import replays
 
 UNRECALLED = "none"  # the memory of a buffer that drops nothing
 
 
-def train_params(
-    params: Params, method: str, kept_as: str, members: Sequence[Cell]
+def train_settings(
+    params: Params, method: str, memory: str, members: Sequence[Cell]
 ) -> dict[str, Any]:
-    """Options shared by all runs of a unit, and the list of its runs."""
+    """Options shared by all runs of a job, and the list of its runs."""
     chosen = params.switches.model_dump()
     options: dict[str, Any] = params.train.model_dump(exclude={"joint_bwt", "device"})
     options["method"] = _plain(getattr(params.methods, method)) | {
@@ -29,9 +29,9 @@ def train_params(
     }
     if replays(method):
         options["buffer_rule"] = chosen["buffer_rule"]
-    if kept_as != DENSE:
-        searched = switches(MEMORIES.get(kept_as, NoOptions))
-        options["memory"] = _plain(getattr(params.memories, kept_as))
+    if memory != DENSE:
+        searched = switches(MEMORIES.get(memory, NoOptions))
+        options["memory"] = _plain(getattr(params.memories, memory))
         options["memory"] |= {option: chosen[switch] for option, switch in searched.items()}
         options["sharc"] = params.sharc.model_dump(include=set(SharcOptions.model_fields))
         options["sharc"] |= {name: chosen[name] for name in switches(StorageOptions)}
@@ -44,19 +44,19 @@ def train_params(
     return {"options": options, "cells": runs, "seeds": params.chosen.seeds}
 
 
-def train_modules(method: str, kept_as: str, unit_params: dict[str, Any]) -> list[str]:
-    """The modules that a method and its memory are made of."""
-    modules = ["sharc.stages.train", module_of("method", method)]
-    if "sharc" in unit_params["options"]:
-        memory = UNRECALLED if kept_as == DENSE else kept_as
-        storage = StorageOptions(**unit_params["options"]["sharc"])
-        modules += [storage.buffer.partition(":")[0], module_of("memory", memory)]
-    return modules
+def classes(method: str, memory: str, options: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The registered classes that training with these options uses."""
+    used = [("method", method)]
+    if "sharc" in options:
+        used.append(("memory", UNRECALLED if memory == DENSE else memory))
+    return tuple(used)
 
 
-def record_params(unit_params: dict[str, Any], cell: dict[str, Any], seed: int) -> dict[str, Any]:
-    """What one run of the unit depends on: adding a seed or a buffer leaves it alone."""
-    return {"options": unit_params["options"], "cell": cell, "seed": seed}
+def buffer_modules(options: dict[str, Any]) -> tuple[str, ...]:
+    """The module of the buffer, where it is not the plain one that every method imports."""
+    if "sharc" not in options:
+        return ()
+    return (StorageOptions(**options["sharc"]).buffer.partition(":")[0],)
 
 
 def _plain(options: Any) -> dict[str, Any]:

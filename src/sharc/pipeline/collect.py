@@ -1,0 +1,65 @@
+"""Stage collect: run records -> outputs/results, tidy CSV files."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from sharc.config import Params
+from sharc.grid import cells
+from sharc.pipeline.train import Train
+from sharc.workflow.graph import Graph
+from sharc.workflow.stage import Build, Job, Result, files_in
+
+RESULTS = Path("outputs/results")
+
+
+@dataclass(frozen=True, eq=False)
+class Collect(Job):
+    """One row per run, per point of a curve, per cell."""
+
+    stage = "collect"
+    params = ("suite", "suites", "datasets", "train", "sharc")
+    exported = ("*.csv",)
+    origins = {"": "train"}
+
+    @classmethod
+    def jobs(cls, graph: Graph) -> Iterator[Self]:
+        settings = {
+            "expected": _expected_runs(graph.params),
+            "joint_bwt": graph.params.train.joint_bwt,
+        }
+        yield cls("all", settings, tuple(graph.of(Train)))
+
+    @property
+    def folder(self) -> Path:
+        return RESULTS
+
+    @property
+    def target(self) -> Path:
+        return self.folder / "summary.csv"
+
+    def run(self, build: Build) -> Result:
+        from sharc.stages import collect
+
+        records = [Path(name) for name in build.inputs]
+        collect.build(records, out=self.folder, **self.settings)
+        return Result(files_in(self.folder))
+
+
+def _expected_runs(params: Params) -> list[dict[str, Any]]:
+    """The identity of every run of the grid."""
+    return [
+        {
+            "dataset": cell.dataset,
+            "backbone": cell.backbone,
+            "method": cell.method,
+            "variant": cell.variant.name,
+            "memory": cell.variant.memory,
+            "theta": cell.variant.theta,
+            "buffer": cell.buffer,
+            "seed": seed,
+        }
+        for cell in cells(params)
+        for seed in params.chosen.seeds
+    ]

@@ -1,0 +1,69 @@
+"""Stage features: data/raw -> outputs/features, the maps of a frozen backbone."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from sharc.config import Params
+from sharc.pipeline.download import Download
+from sharc.registry import load
+from sharc.workflow.graph import Graph
+from sharc.workflow.resume import start_over
+from sharc.workflow.stage import Build, Job, Result, files_in
+
+
+@dataclass(frozen=True, eq=False)
+class Features(Job):
+    """All images of a data set, as the tables' runs are trained on them."""
+
+    stage = "features"
+    params = ("suite", "suites", "datasets", "features", "protocol", "protocols")
+    resources = "features"
+    origins = {"": "features"}
+
+    backbone: str
+
+    @classmethod
+    def jobs(cls, graph: Graph) -> Iterator[Self]:
+        params = graph.params
+        if params.switches.bn_mode == "train":
+            return  # the stage `streamed` has them, one stream per seed
+        backbone = params.chosen.backbone
+        for dataset in params.chosen.datasets:
+            needs = (graph.one(Download, dataset),)
+            yield cls(f"{dataset}/{backbone}", frozen_settings(params), needs, backbone)
+
+    @property
+    def folder(self) -> Path:
+        return Path("outputs/features") / self.name
+
+    @property
+    def target(self) -> Path:
+        return self.folder / "meta.json"
+
+    @property
+    def classes(self) -> tuple[tuple[str, str], ...]:
+        return (("backbone", self.backbone),)
+
+    def run(self, build: Build) -> Result:
+        from sharc.stages import features
+
+        (raw,) = self.needs
+        start_over(self, build)
+        features.build(
+            raw.folder,
+            self.folder,
+            load("backbone", self.backbone)(),
+            **self.settings,
+            batch=build.params.features.batch,
+            device=build.params.features.device,
+            threads=build.threads,
+        )
+        return Result(files_in(self.folder))
+
+
+def frozen_settings(params: Params) -> dict[str, Any]:
+    """What the features of a frozen backbone depend on."""
+    settings = params.features.model_dump(exclude={"batch", "device"})
+    return settings | {"normalisation": params.switches.normalisation}

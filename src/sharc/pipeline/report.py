@@ -1,0 +1,75 @@
+"""Stage report: everything that was made for readers -> outputs/report.html."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from sharc.pipeline.claims import Claims
+from sharc.pipeline.collect import RESULTS, Collect
+from sharc.pipeline.figure1 import Figure1
+from sharc.pipeline.figures import Figures
+from sharc.pipeline.ladder import Ladder
+from sharc.pipeline.layout import PARAMS, layout
+from sharc.pipeline.tables import Tables
+from sharc.report.facts import deviations, suite_facts
+from sharc.workflow.graph import Graph
+from sharc.workflow.stage import Build, Job, Result, upstream
+
+
+@dataclass(frozen=True, eq=False)
+class Report(Job):
+    """The whole suite on one page."""
+
+    stage = "report"
+    params = (*PARAMS, "protocols")
+    owns_folder = False
+
+    tables: Tables
+    figures: Figures
+    claims: Claims
+    ladder: Ladder | None
+    upstream: dict[str, Job]  # every job of the suite but this one
+
+    @classmethod
+    def jobs(cls, graph: Graph) -> Iterator[Self]:
+        [tables], [figures], [claims] = graph.of(Tables), graph.of(Figures), graph.of(Claims)
+        ladder = next(iter(graph.of(Ladder)), None)
+        needs: tuple[Job, ...] = (*graph.of(Collect), *graph.of(Figure1), tables, figures, claims)
+        needs += (ladder,) if ladder else ()
+        settings: dict[str, Any] = {
+            "layout": layout(graph.params),
+            "suite": suite_facts(graph.params),
+            "deviations": deviations(graph.params),
+        }
+        yield cls("all", settings, needs, tables, figures, claims, ladder, upstream(needs))
+
+    @property
+    def folder(self) -> Path:
+        return Path("outputs")
+
+    @property
+    def target(self) -> Path:
+        return self.folder / "report.html"
+
+    @property
+    def receipt(self) -> Path:
+        return self.folder / "report.receipt.json"
+
+    def run(self, build: Build) -> Result:
+        from sharc.report.facts import commits, costs, provenance
+        from sharc.stages import report
+
+        made = self.upstream
+        report.build(
+            RESULTS,
+            self.tables.folder,
+            self.figures.folder,
+            self.claims.target,
+            self.target,
+            **self.settings,
+            provenance=provenance(made) | {"training": commits(made)},
+            costs=costs(made),
+            ladder=self.ladder.folder if self.ladder else None,
+        )
+        return Result([self.target])

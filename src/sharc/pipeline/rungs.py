@@ -1,0 +1,152 @@
+"""Stage rungs: the ladder's features and splits -> outputs/rungs, its runs' records."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from sharc.artifacts.runs import Wanted, relative_path, write_key
+from sharc.config import Params
+from sharc.config.suites import Ladder
+from sharc.grid import DENSE, Cell, Variant
+from sharc.ladder import Rung, rungs
+from sharc.pipeline.options import classes, train_settings
+from sharc.pipeline.split import PART, Split
+from sharc.pipeline.streamed import Streamed, looked_at
+from sharc.stages.methods import BUFFER
+from sharc.workflow.graph import Graph
+from sharc.workflow.stage import Build, Job, Result
+from sharc.workflow.stash import bring_back_runs
+
+
+@dataclass(frozen=True)
+class Climb:
+    """One cell of the ladder's table: what it is, what it needs, and where its runs were made."""
+
+    cell: Cell
+    rung: int
+    made_at: int  # an earlier rung where this one changes nothing for the cell
+    features: str  # name of the job that makes them
+    settings: dict[str, Any]
+
+    @property
+    def memory(self) -> str:
+        """The memory, or `dense`."""
+        return self.cell.variant.memory or DENSE
+
+    def run(self) -> dict[str, Any]:
+        """What its runs depend on, as plain values."""
+        return {
+            "rung": self.rung,
+            "kept_as": self.memory,
+            "features": f"streamed:{self.features}",
+            "options": self.settings["options"],
+            "cell": self.settings["cells"][0],
+        }
+
+
+def climbs(params: Params, ladder: Ladder, dataset: str) -> list[Climb]:
+    """Every rung of every method, with and without SHARC."""
+    found: list[Climb] = []
+    steps = rungs(params, ladder)
+    for method in ladder.methods:
+        for variant in (Variant(), Variant(params.sharc.memory, ladder.theta)):
+            cell = Cell(dataset, params.chosen.backbone, method, variant, ladder.buffer)
+            mine: list[Climb] = []
+            for rung in steps:
+                mine.append(_climb(rung, cell, mine))
+            found += mine
+    return found
+
+
+def _climb(rung: Rung, cell: Cell, before: list[Climb]) -> Climb:
+    features = f"{cell.dataset}{PART}/{looked_at(rung.params)}"
+    settings = train_settings(rung.params, cell.method, cell.variant.memory or DENSE, [cell])
+    same = (c.made_at for c in before if (c.settings, c.features) == (settings, features))
+    return Climb(cell, rung.number, next(same, rung.number), features, settings)
+
+
+@dataclass(frozen=True, eq=False)
+class Rungs(Job):
+    """All runs of a method on the ladder's part of one data set, on every rung."""
+
+    stage = "rungs"
+    params = (
+        *("suite", "suites", "datasets", "train", "methods", "sharc", "memories"),
+        *("protocol", "protocols"),
+    )
+    resources = "train"
+
+    dataset: str
+    backbone: str
+    method: str
+    features: dict[str, Streamed]
+
+    @classmethod
+    def jobs(cls, graph: Graph) -> Iterator[Self]:
+        params = graph.params
+        if (ladder := params.chosen.ladder) is None:
+            return
+        for dataset in ladder.datasets:
+            found = [c for c in climbs(params, ladder, dataset) if c.made_at == c.rung]
+            for method in ladder.methods:
+                made = [climb for climb in found if climb.cell.method == method]
+                features = {c.run()["features"]: graph.one(Streamed, c.features) for c in made}
+                yield cls(
+                    f"{dataset}/{method}",
+                    {"runs": [climb.run() for climb in made], "seeds": params.chosen.seeds},
+                    (graph.one(Split, f"{dataset}{PART}"), *features.values()),
+                    dataset,
+                    params.chosen.backbone,
+                    method,
+                    features,
+                )
+
+    @property
+    def folder(self) -> Path:
+        return Path("outputs/rungs") / self.name
+
+    @property
+    def classes(self) -> tuple[tuple[str, str], ...]:
+        runs = self.settings["runs"]
+        used = [c for r in runs for c in classes(self.method, r["kept_as"], r["options"])]
+        return tuple(dict.fromkeys(used))
+
+    @property
+    def more_modules(self) -> tuple[str, ...]:
+        return (BUFFER,) if any("sharc" in run["options"] for run in self.settings["runs"]) else ()
+
+    def runs(self, key_of: Callable[[Any], str], run: dict[str, Any]) -> Iterator[Wanted]:
+        """The runs of one cell on one rung, one per seed."""
+        who = {"dataset": self.dataset, "backbone": self.backbone, "method": self.method}
+        memory = None if run["kept_as"] == DENSE else run["kept_as"]
+        for seed in self.settings["seeds"]:
+            identity = who | {"seed": seed} | run["cell"] | {"memory": memory}
+            path = self.folder / f"rung{run['rung']:02d}" / relative_path(identity)
+            key = key_of({"run": run, "seed": seed})
+            yield Wanted(path, key, identity | {"rung": run["rung"]})
+
+    def accept_parts(self, key_of: Callable[[Any], str]) -> None:
+        for run in self.settings["runs"]:
+            for record in self.runs(key_of, run):
+                if record.path.is_file():
+                    write_key(record)
+
+    def run(self, build: Build) -> Result:
+        from sharc.stages.methods import make_method
+        from sharc.stages.train import build as train
+
+        made: list[Path] = []
+        failed: dict[str, str] = {}
+        device = build.params.train.device
+        for run in self.settings["runs"]:
+            wanted = list(self.runs(build.key_of, run))
+            bring_back_runs(wanted, build.forced)
+            failed |= train(
+                self.features[run["features"]].folder,
+                self.needs[0].target,
+                wanted,
+                make_method(self.method, run["kept_as"], run["options"], device),
+            )
+            made += [record.path for record in wanted]
+        return Result(made, failed)

@@ -1,0 +1,120 @@
+"""Stage streamed: data/raw and a split -> outputs/streamed, features of the images in that split.
+
+Where BatchNorm trains along (`bn_mode: train`), each seed's stream of images has features of its
+own.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from sharc.config import Params
+from sharc.ladder import rungs
+from sharc.pipeline.download import Download
+from sharc.pipeline.features import frozen_settings
+from sharc.pipeline.split import PART, Split
+from sharc.registry import JOINT, load, passes
+from sharc.workflow.graph import Graph
+from sharc.workflow.resume import start_over
+from sharc.workflow.stage import Build, Job, Result, files_in
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed(Job):
+    """The images of one split, seen by a frozen backbone or by one whose BatchNorm drifts."""
+
+    stage = "streamed"
+    params = ("suite", "suites", "datasets", "features", "protocol", "protocols", "train")
+    resources = "train"
+    origins = {"batch": "train", "seeds": "suites.{suite}", "": "features"}
+
+    dataset: str
+    backbone: str
+    drifts: bool
+
+    @classmethod
+    def jobs(cls, graph: Graph) -> Iterator[Self]:
+        params = graph.params
+        if params.switches.bn_mode == "train":
+            for dataset in params.chosen.datasets:
+                yield cls._of(graph, params, dataset, dataset, params.chosen.backbone)
+        if ladder := params.chosen.ladder:
+            for dataset in ladder.datasets:
+                names = {looked_at(rung.params): rung.params for rung in rungs(params, ladder)}
+                for look, under in names.items():
+                    yield cls._of(graph, under, dataset, f"{dataset}{PART}", look, ladder.methods)
+
+    @classmethod
+    def _of(
+        cls,
+        graph: Graph,
+        params: Params,
+        dataset: str,
+        split: str,
+        look: str,
+        methods: list[str] | None = None,
+    ) -> Self:
+        drifts = params.switches.bn_mode == "train"
+        settings = (
+            _drifting_settings(params, methods or params.chosen.methods)
+            if drifts
+            else frozen_settings(params)
+        )
+        needs = (graph.one(Download, dataset), graph.one(Split, split))
+        return cls(f"{split}/{look}", settings, needs, dataset, params.chosen.backbone, drifts)
+
+    @property
+    def folder(self) -> Path:
+        return Path("outputs/streamed") / self.name
+
+    @property
+    def target(self) -> Path:
+        return self.folder / "meta.json"
+
+    @property
+    def classes(self) -> tuple[tuple[str, str], ...]:
+        return (("backbone", self.backbone),)
+
+    def run(self, build: Build) -> Result:
+        raw, split = self.needs
+        start_over(self, build)
+        backbone, device = load("backbone", self.backbone)(), build.params.features.device
+        if self.drifts:
+            from sharc.stages import drift
+
+            drift.build(
+                raw.folder, split.target, self.folder, backbone, **self.settings, device=device
+            )
+        else:
+            from sharc.stages import features
+
+            features.build(
+                raw.folder,
+                self.folder,
+                backbone,
+                **self.settings,
+                split=split.target,
+                batch=build.params.features.batch,
+                device=device,
+                threads=build.threads,
+            )
+        return Result(files_in(self.folder))
+
+
+def looked_at(params: Params) -> str:
+    """The last part of a folder's name on the ladder: the backbone, and how it is used."""
+    switches = params.switches
+    return f"{params.chosen.backbone}@{switches.bn_mode}-{switches.normalisation}"
+
+
+def _drifting_settings(params: Params, methods: list[str]) -> dict[str, Any]:
+    return {
+        "image_size": params.features.image_size,
+        "views": params.features.views,
+        "normalisation": params.switches.normalisation,
+        "seeds": params.chosen.seeds,
+        "batch": params.train.batch,
+        "passes": sorted({passes(method) for method in methods}),
+        "joint": JOINT in methods,
+    }

@@ -1,0 +1,34 @@
+"""A method with its buffer and memory, made from the options that a run's record holds."""
+
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sharc.options import parsed
+from sharc.registry import load, passes
+
+if TYPE_CHECKING:
+    from sharc.stages.train import Method
+
+# Imported by name: plain methods do not use it, and must not become stale when it changes.
+BUFFER = "sharc.buffers.associative"
+DENSE, UNRECALLED = "dense", "none"
+
+
+def make_method(name: str, memory: str, recorded: dict[str, Any], device: str) -> "Method":
+    """A method and what keeps its examples; `memory` is a registered name, or `dense`."""
+    from sharc.stages.train import Method
+
+    options = dict(recorded)
+    given, sharc = options.pop("memory", None), options.pop("sharc", None)
+    options |= options.pop("method") | {"device": device}
+    strategy = load("method", name)
+    if sharc is None:
+        return Method(strategy, options, recorded, passes=passes(name))
+    kind = load("memory", UNRECALLED if memory == DENSE else memory)
+    if not hasattr(kind, "Options"):  # a way to store, which recalls nothing
+        return Method(strategy, options, recorded, kind, passes(name))
+    buffer = import_module(BUFFER).AssociativeBuffer
+    memory_options = parsed(kind.Options, given or {}, f"memory {memory}")
+    make = partial(buffer, memory=kind, memory_options=memory_options, sharc=sharc)
+    return Method(strategy, options, recorded, make, passes(name))
