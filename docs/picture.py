@@ -6,12 +6,13 @@ python -m docs.picture
 from dataclasses import replace
 from pathlib import Path
 
+from sharc.workflow.families import build_graph
+
 from sharc.config import load_params
 from sharc.figures import gains, style
 from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
-from sharc.workflow.families import build_graph
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, PAPER = ROOT / "results/offline", ROOT / "data/paper/results.csv"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from sharc.workflow.train_params import train_params
 
 from sharc.config import load_params
 from sharc.errors import UserError
@@ -27,7 +28,6 @@ from sharc.registry import MEMORIES as MEMORY_NAMES
 from sharc.registry import METHODS as METHOD_NAMES
 from sharc.registry import load
 from sharc.strategies.sgd import SGD
-from sharc.workflow.train_params import train_params
 
 PARAMS = Path(__file__).parent.parent / "params.yaml"
 RAW: dict[str, Any] = yaml.safe_load(PARAMS.read_text())

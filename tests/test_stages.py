@@ -25,6 +25,8 @@ NO_ARTIFACT = sources.BY_VALUE | {
     "sharc.artifacts.receipts": "says what was made from what; its layout is in no artifact",
     "sharc.backbones.outside": "any architecture of torchvision or timm; no suite names one",
     "sharc.specifications": "no stage uses them yet",
+    "sharc.trainer.selection": "no stage uses it yet",
+    "sharc.textbook": "for readers and tests; the pipeline does not run it",
 }
 
 

@@ -17,6 +17,7 @@ DENSE, UNRECALLED = "dense", "none"
 
 def make_method(name: str, memory: str, recorded: dict[str, Any], device: str) -> "Method":
     """A method and what keeps its examples; `memory` is a registered name, or `dense`."""
+    from sharc.buffers.base import Buffer
     from sharc.stages.train import Method
 
     options = dict(recorded)
@@ -26,7 +27,7 @@ def make_method(name: str, memory: str, recorded: dict[str, Any], device: str) -
     if sharc is None:
         return Method(strategy, options, recorded, passes=passes(name))
     kind = load("memory", UNRECALLED if memory == DENSE else memory)
-    if not hasattr(kind, "Options"):  # a way to store, which recalls nothing
+    if issubclass(kind, Buffer):  # a way to store, which recalls nothing
         return Method(strategy, options, recorded, kind, passes(name))
     buffer = import_module(BUFFER).AssociativeBuffer
     memory_options = parsed(kind.Options, given or {}, f"memory {memory}")
