@@ -103,10 +103,10 @@ class Train(Job):
 
     @property
     def effort(self) -> int:
-        items = sum(c["buffer"] / max(1 - (c["theta"] or 0), 0.05) for c in self.settings["cells"])
+        items: float = sum(c["buffer"] / max(1 - (c["theta"] or 0), 0.05) for c in self.settings["cells"])
         whole = 2 if self.method in {"er", "gem"} else 1  # they replay all they hold in every step
         tasks = self.needs[0].settings["tasks"]
-        return round(items) * whole * tasks * (10 if self.memory != DENSE else 1)
+        return int(items) * whole * tasks * (10 if self.memory != DENSE else 1)
 
     def run(self, build: Build) -> Result:
         from sharc.stages.methods import make_method
