@@ -10,10 +10,9 @@ from sharc.config import Params
 from sharc.config.suites import Ladder
 from sharc.grid import DENSE, Cell, Variant
 from sharc.ladder import Rung, rungs
-from sharc.pipeline.options import classes, train_settings
+from sharc.pipeline.options import buffer_modules, classes, train_settings
 from sharc.pipeline.split import PART, Split
 from sharc.pipeline.streamed import Streamed, looked_at
-from sharc.stages.methods import BUFFER
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result
 from sharc.workflow.stash import bring_back_runs
@@ -114,7 +113,10 @@ class Rungs(Job):
 
     @property
     def more_modules(self) -> tuple[str, ...]:
-        return (BUFFER,) if any("sharc" in run["options"] for run in self.settings["runs"]) else ()
+        used = [
+            module for run in self.settings["runs"] for module in buffer_modules(run["options"])
+        ]
+        return tuple(dict.fromkeys(used))
 
     def runs(self, key_of: Callable[[Any], str], run: dict[str, Any]) -> Iterator[Wanted]:
         """The runs of one cell on one rung, one per seed."""

@@ -8,10 +8,9 @@ from typing import Any, Self
 from sharc.artifacts.runs import Wanted, is_current, relative_path, write_key
 from sharc.grid import DENSE, Cell, cells
 from sharc.pipeline.features import Features
-from sharc.pipeline.options import classes, train_settings
+from sharc.pipeline.options import buffer_modules, classes, train_settings
 from sharc.pipeline.split import Split
 from sharc.pipeline.streamed import Streamed
-from sharc.stages.methods import BUFFER
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result
 from sharc.workflow.stash import bring_back_runs
@@ -69,7 +68,7 @@ class Train(Job):
 
     @property
     def more_modules(self) -> tuple[str, ...]:
-        return (BUFFER,) if "sharc" in self.settings["options"] else ()
+        return buffer_modules(self.settings["options"])
 
     def owns(self, path: Path) -> bool:
         return path == self.receipt or path in {run.path for run in self.runs(lambda _: "")}
@@ -103,9 +102,11 @@ class Train(Job):
 
     @property
     def effort(self) -> int:
-        items: float = sum(c["buffer"] / max(1 - (c["theta"] or 0), 0.05) for c in self.settings["cells"])
+        items: float = sum(
+            c["buffer"] / max(1 - (c["theta"] or 0), 0.05) for c in self.settings["cells"]
+        )
         whole = 2 if self.method in {"er", "gem"} else 1  # they replay all they hold in every step
-        tasks = self.needs[0].settings["tasks"]
+        tasks = int(self.needs[0].settings["tasks"])
         return int(items) * whole * tasks * (10 if self.memory != DENSE else 1)
 
     def run(self, build: Build) -> Result:

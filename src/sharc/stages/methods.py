@@ -1,17 +1,15 @@
 """A method with its buffer and memory, made from the options that a run's record holds."""
 
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sharc.options import parsed
+from sharc.options import StorageOptions, parsed
+from sharc.references import import_class
 from sharc.registry import load, passes
 
 if TYPE_CHECKING:
     from sharc.stages.train import Method
 
-# Imported by name: plain methods do not use it, and must not become stale when it changes.
-BUFFER = "sharc.buffers.associative"
 DENSE, UNRECALLED = "dense", "none"
 
 
@@ -29,7 +27,9 @@ def make_method(name: str, memory: str, recorded: dict[str, Any], device: str) -
     kind = load("memory", UNRECALLED if memory == DENSE else memory)
     if issubclass(kind, Buffer):  # a way to store, which recalls nothing
         return Method(strategy, options, recorded, kind, passes(name))
-    buffer = import_module(BUFFER).AssociativeBuffer
     memory_options = parsed(kind.Options, given or {}, f"memory {memory}")
-    make = partial(buffer, memory=kind, memory_options=memory_options, sharc=sharc)
+    storage = parsed(StorageOptions, sharc, "sharc")
+    # Imported by its address: plain methods do not use it, and are not stale when it changes.
+    buffer = import_class(storage.buffer)
+    make = partial(buffer, memory=kind, memory_options=memory_options, sharc=storage)
     return Method(strategy, options, recorded, make, passes(name))
