@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sharc.figures import footprint, memories, paper_vs_ours, style, theta
+from sharc.figures import footprint, gains, memories, paper_vs_ours, style, theta
 from sharc.figures.style import Drawing
 from sharc.pipeline import load_graph
 from sharc.results.folder import Results
