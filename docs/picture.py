@@ -10,6 +10,7 @@ from sharc.workflow.families import build_graph
 
 from sharc.config import load_params
 from sharc.figures import gains, style
+from sharc.pipeline import build_graph
 from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
@@ -20,8 +21,8 @@ RESULTS, PAPER = ROOT / "results/offline", ROOT / "data/paper/results.csv"
 
 def draw(folder: Path) -> Path:
     """The picture in `folder`."""
-    [job] = build_graph(load_params(ROOT / "params.yaml", suite="offline")).family("figures")
-    shown = replace(Layout.of(job.params), main=(200,), appendix=())
+    [job] = build_graph(load_params(ROOT / "params.yaml", suite="offline")).in_stage("figures")
+    shown = replace(Layout.of(job.settings), main=(200,), appendix=())
     with style.styled():
         [drawing] = gains.draw(Results(RESULTS), shown, Paper(PAPER))
         assert isinstance(drawing, style.Drawing)
