@@ -64,7 +64,7 @@ def test_every_module_makes_some_job_stale_or_is_listed_as_unable_to_change_an_a
         ("report/facts.py", {"report"}),
         ("stages/methods.py", {"train"}),
         ("pipeline/tables.py", {"tables"}),
-        ("report/template.html.j2", {"report"}),
+        ("report/page.html.j2", {"report"}),
         ("registry.py", set()),
         ("config/model.py", set()),
         ("workflow/job.py", set()),
