@@ -12,16 +12,16 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.grid import DENSE, Cell, Variant
+from sharc.pipeline.options import train_settings
 from sharc.project import load_params
 from sharc.registry import pick
 from sharc.results import tidy
 from sharc.results.records import Run
 from sharc.results.summary import summarise
+from sharc.stages.methods import make_method
 from sharc.stages.train import Method, record_of
 from sharc.strategies.base import Strategy
 from sharc.trainer.train import train as train_runs
-from sharc.workflow.train_params import train_params
-from sharc.workflow.training import make_method
 
 SHOWN = (
     "method", "variant", "buffer", "scenario", "n", "acc_mean", "acc_sd", "acc_low", "acc_high",
@@ -108,7 +108,7 @@ def train(  # noqa: PLR0913 - all but three have a good default
     who = name or (method if isinstance(method, str) else method.__name__)
     identity = _identity(Cell(stream.name, "-", who, Variant(memory, theta), size))
     records = [
-        record_of(identity | {"seed": result.spec.seed}, result, stream, made.told)
+        record_of(identity | {"seed": result.spec.seed}, result, stream, made.recorded)
         for result in results
     ]
     runs = [Run(identity | {"seed": record["seed"]}, record, None) for record in records]
@@ -149,12 +149,12 @@ def _made(
         pick("memory", memory)  # a wrong name ends here
     if isinstance(method, str):
         pick("method", method)
-        recorded = train_params(params, method, memory or DENSE, [])["options"]
+        recorded = train_settings(params, method, memory or DENSE, [])["options"]
         recorded["method"] |= options
         named: Method = make_method(method, memory or DENSE, recorded, params.train.device)
         return named
     like = "sgd" if method.replays == "none" else "er"
-    recorded = train_params(params, like, memory or DENSE, [])["options"] | {"method": options}
+    recorded = train_settings(params, like, memory or DENSE, [])["options"] | {"method": options}
     made: Method = make_method(like, memory or DENSE, recorded, params.train.device)
     return replace(made, strategy=method)
 

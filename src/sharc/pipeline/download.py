@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from sharc.registry import load
+from sharc.datasets.first_sight import content_of
+from sharc.registry import is_added, load
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result, files_in
 
@@ -24,7 +25,11 @@ class Download(Job):
         suite, datasets = graph.params.chosen, graph.params.datasets
         drawn = [suite.figure1] if suite.figure1 else []
         for name in dict.fromkeys([*suite.datasets, *drawn]):
-            yield cls(name, {"train_per_class": datasets[name].train_per_class}, ())
+            block = datasets[name]
+            settings = dict(block.reading)
+            if block.images is not None:
+                settings["content"] = content_of(name, block.images)
+            yield cls(name, settings, ())
 
     @property
     def folder(self) -> Path:
@@ -42,11 +47,15 @@ class Download(Job):
         from sharc.stages import download
 
         mirror = os.environ.get("SHARC_MIRROR") or build.params.data.mirror
-        download.build(
-            load("dataset", self.name)(),
+        dataset = load("dataset", self.name)(self.name)
+        own = is_added("dataset", self.name)
+        remarks = download.build(
+            dataset,
             self.folder,
-            sources=list(build.params.chosen.sources),
+            sources=list(dataset.sources if own else build.params.chosen.sources),
             mirror=Path(mirror) if mirror else None,
             options={key: value for key, value in self.settings.items() if value is not None},
         )
-        return Result(files_in(self.folder))
+        for remark in remarks:
+            print(f"{self.name}: {remark}")
+        return Result(files_in(self.folder), notes={"remarks": remarks} if remarks else {})

@@ -57,7 +57,7 @@ class Split(Job):
         from sharc.stages import split
 
         (raw,) = self.needs
-        split.build(raw.folder, self.target, **self.settings)
+        split.build(raw.folder, self.target, **self.settings, batch=build.params.train.batch)
         return Result([self.target])
 
 
