@@ -6,8 +6,6 @@ python -m docs.picture
 from dataclasses import replace
 from pathlib import Path
 
-from sharc.workflow.families import build_graph
-
 from sharc.config import load_params
 from sharc.figures import gains, style
 from sharc.pipeline import build_graph

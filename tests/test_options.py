@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 import yaml
-from sharc.workflow.train_params import train_params
 
 from sharc.config import load_params
 from sharc.errors import UserError
@@ -24,6 +23,7 @@ from sharc.options import (
     parsed,
     switches,
 )
+from sharc.pipeline.options import train_settings
 from sharc.registry import MEMORIES as MEMORY_NAMES
 from sharc.registry import METHODS as METHOD_NAMES
 from sharc.registry import load
@@ -90,7 +90,7 @@ def test_an_option_that_params_yaml_leaves_out_can_be_set_and_reaches_the_memory
 ) -> None:
     params = load_params(changed(tmp_path, "hopfield: {steps: 5}", "hopfield: {forget_rate: 1.0}"))
     cell = Cell("digits", "efficientnet_lite0", "er", Variant("hopfield", 0.8), 50)
-    recorded = train_params(params, "er", "hopfield", [cell])["options"]["memory"]
+    recorded = train_settings(params, "er", "hopfield", [cell])["options"]["memory"]
     assert recorded == {"forget_rate": 1.0}
     memory = Hopfield(Shape(1, 8), parsed(Hopfield.Options, recorded, "memory hopfield"))
     memory.write(torch.rand(3, 8), torch.zeros(3, dtype=torch.long))
