@@ -36,6 +36,7 @@ def _figure(results: Results, layout: Layout, dataset: str, scenario: str) -> Dr
     figure, axes = panels(-(-len(methods) // columns), columns, (2.5, 2.1), sharex=True)
     places = dict(zip(methods, axes.flat, strict=False))
     for method, place in places.items():
+        _levels(place, curves, layout)
         _panel(place, curves, method, buffer, layout.variant(scenario, plus=True))
     for place in axes.flat[len(methods) :]:
         place.set_visible(False)
@@ -47,7 +48,7 @@ def _figure(results: Results, layout: Layout, dataset: str, scenario: str) -> Dr
     lost = cells[
         (cells["dataset"] == dataset)
         & (cells["scenario"] == scenario)
-        & cells["method"].isin(["sgd", *methods])
+        & cells["method"].isin([*layout.levels(), *methods])
         & cells["buffer"].isin([0, buffer])
     ]
     caption = _caption(layout, dataset, scenario, apart) + left_out(lost)
@@ -85,17 +86,28 @@ def _caption(layout: Layout, dataset: str, scenario: str, apart: list[str]) -> s
     return (
         f"Mean accuracy on the tasks seen so far after each task; {labels.dataset(dataset)}, "
         f"{labels.scenario(scenario)}, buffer {layout.main[0]}. Solid: with SHARC "
-        f"({labels.memory(layout.memory)}, θ = {theta:g}); dotted: the method alone; dashed grey: "
-        "SGD without any buffer. Bands span the seeds' minimum and maximum."
+        f"({labels.memory(layout.memory)}, θ = {theta:g}); dotted: the method alone; dashed"
+        f"{_without_buffer(layout)} without any buffer. Bands span the seeds' minimum and maximum."
         + (own if names else "")
     )
 
 
+def _without_buffer(layout: Layout) -> str:
+    sgd, *others = map(labels.method, layout.levels())
+    return f": {', '.join([sgd, *others])}," if others else f" grey: {sgd}"
+
+
+def _levels(axes: Axes, curves: pd.DataFrame, layout: Layout) -> None:
+    """The methods without replay, the same in every panel."""
+    for name in layout.levels():
+        level = curves[curves["method"] == name].groupby("task")["accuracy"].mean()
+        if len(level):
+            colour, label = COLOURS.get(name, "#333333"), labels.method(name)
+            axes.plot(level.index, level.to_numpy(), color=colour, ls="--", lw=1.1, label=label)
+
+
 def _panel(axes: Axes, curves: pd.DataFrame, method: str, buffer: int, variant: str) -> None:
     mine = curves[(curves["method"] == method) & (curves["buffer"] == buffer)]
-    sgd = curves[curves["method"] == "sgd"].groupby("task")["accuracy"].mean()
-    if len(sgd):
-        axes.plot(sgd.index, sgd.to_numpy(), color=COLOURS["sgd"], ls="--", lw=1.1, label="SGD")
     for name, line, label in (
         ("dense", BASE_LINE, labels.method(method)),
         (variant, PLUS_LINE, labels.method(method) + labels.PLUS),

@@ -82,8 +82,9 @@ def _panel(axes: Axes, here: pd.DataFrame, layout: Layout, scenario: str) -> Non
                 ls="-" if plus else ":", marker=MARKERS.get(method, "o"),
                 markerfacecolor=colour if plus else "white",
             )  # fmt: skip
-    for value in here.loc[here["method"] == "sgd", "acc_mean"]:
-        axes.axhline(value, color=COLOURS["sgd"], ls="--", lw=1.1)
+    for name in layout.levels():
+        for value in here.loc[here["method"] == name, "acc_mean"]:
+            axes.axhline(value, color=COLOURS.get(name, "#333333"), ls="--", lw=1.1)
     axes.set_xscale("log")
     for ticks in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
         ticks(FuncFormatter(lambda value, _: f"{value:g}" if str(value)[0] in "125" else ""))
@@ -137,4 +138,8 @@ def _legend(layout: Layout) -> list[Line2D]:
         Line2D([], [], color="#333333", ls=":", marker="o", markerfacecolor="white", label="whole"),
         Line2D([], [], color="#333333", ls="-", marker="o", label="with SHARC"),
         Line2D([], [], color=COLOURS["sgd"], ls="--", lw=1.1, label="SGD, holds nothing"),
+        *(
+            Line2D([], [], color=COLOURS.get(m, "#333333"), ls="--", lw=1.1, label=labels.method(m))
+            for m in layout.levels()[1:]
+        ),
     ]

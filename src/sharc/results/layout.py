@@ -92,6 +92,10 @@ class Layout:
         mine = [name for name in self.methods if name in self.without_replay]
         return sorted(mine, key=lambda name: (*labels.NAIVE, name).index(name))
 
+    def levels(self) -> list[str]:
+        """The methods without replay that figures show as lines: SGD, then any others."""
+        return ["sgd", *(name for name in self.plain_methods() if name not in labels.NAIVE)]
+
     def rows(self, buffers: Sequence[int]) -> list[Row]:
         """What replays nothing first, then per buffer every method with its "+" below it."""
         plain = [Row(name, False, 0) for name in self.plain_methods()]
