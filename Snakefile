@@ -135,6 +135,7 @@ use rule job as ladder with:
 use rule job as collect with:
     input:
         suite.files("train"),
+        suite.external,
     output:
         update("outputs/results/summary.csv"),
     log:

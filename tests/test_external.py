@@ -5,9 +5,16 @@ from pathlib import Path
 
 import pytest
 
+import fake_runs
 from sharc.cli.importing import import_log
 from sharc.errors import UserError
 from sharc.external.table import Run, read_runs, write_runs
+from sharc.results.cells import grids
+from sharc.results.folder import Results
+from sharc.results.layout import Layout
+from sharc.stages import collect
+from sharc.tables import render
+from sharc.tables.main import tables
 
 HEAD = "method,dataset,buffer,seed,scenario,acc,bwt\n"
 ER = Run("er", "cifar10", 200, 0, "class_il", 61.5, -20.25)
@@ -200,3 +207,54 @@ def test_avalanches_log_does_not_say_what_was_run_and_bad_ones_are_refused(tmp_p
         import_log("avalanche", path, tmp_path / "out.csv", **GIVEN)
     with pytest.raises(UserError, match=r"does not exist: name an eval_results\.csv"):
         import_log("avalanche", tmp_path / "none.csv", tmp_path / "out.csv", **GIVEN)
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory):
+    """A small grid, collected with a file of two seeds of ER and one of ER+ from elsewhere."""
+    root = tmp_path_factory.mktemp("theirs")
+    grid = fake_runs.Grid(methods=("sgd", "er"), buffers=(50, 200), seeds=2)
+    paths, expected = fake_runs.write(root / "runs", grid)
+    file = csv(
+        root,
+        "er,digits,50,0,task_il,90,-1", "er,digits,50,1,task_il,92,-3",
+        "er+,digits,200,0,task_il,95,", "er,cifar10,50,0,task_il,70,",
+    )  # fmt: skip
+    collect.build(
+        paths, expected, root / "results", joint_bwt="not_applicable",
+        external={"mammoth": str(file)},
+    )  # fmt: skip
+    layout = Layout.of(fake_runs.LAYOUT | {"methods": ["sgd", "er"]})
+    return Results(root / "results"), layout
+
+
+def test_theirs_are_rows_of_their_own_after_ours_of_the_same_buffer(theirs):
+    grid = next(grids(*theirs))
+    labels = [f"{row.buffer} {row.label}" for row, _ in grid.rows]
+    assert labels == [
+        "0 SGD", "50 ER", "50 ER⁺", "50 ER (mammoth) †",
+        "200 ER", "200 ER⁺", "200 ER⁺ (mammoth) †",
+    ]  # fmt: skip
+    mine = {label: cells[0] for label, (_, cells) in zip(labels, grid.rows, strict=True)}
+    assert mine["50 ER (mammoth) †"].text("acc") == "91.00 ± 1.41"
+    assert mine["200 ER⁺ (mammoth) †"].text("acc") == "95.00"
+    assert mine["200 ER⁺ (mammoth) †"].text("bwt") == "n/a"
+
+
+def test_they_count_in_nothing_of_ours_and_the_table_says_whose_they_are(theirs):
+    results, layout = theirs
+    assert set(results.summary["n"]) == {2}
+    task_il, class_il = tables(results, layout, None)
+    assert any("† Not ours, read as given: mammoth from" in note for note in task_il.notes)
+    assert "†" in render.markdown(task_il)
+    assert r"$^\dagger$" in render.tex(task_il)
+    assert "†" not in render.markdown(class_il)
+
+
+def test_without_external_results_an_earlier_file_of_them_is_gone(tmp_path):
+    grid = fake_runs.Grid(methods=("sgd",), seeds=2)
+    paths, expected = fake_runs.write(tmp_path / "runs", grid)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "external.csv").write_text("old")
+    collect.build(paths, expected, tmp_path / "results", joint_bwt="not_applicable")
+    assert not (tmp_path / "results" / "external.csv").exists()

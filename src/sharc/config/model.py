@@ -126,6 +126,10 @@ class Resources(Block):
     other: Resource
 
 
+# Behind a label in tables; Snakemake and shells must not stumble over it.
+ExternalName = Annotated[str, Field(pattern=r"^[A-Za-z][\w .-]*$")]
+
+
 class Params(Block):
     """The whole file."""
 
@@ -141,6 +145,7 @@ class Params(Block):
     backbones: dict[BackboneName, Block] = Field(default_factory=dict)
     protocols: Protocols
     figure1: Figure1
+    external: dict[ExternalName, str] = Field(default_factory=dict)
     resources: Resources
     suites: dict[str, Suite]
 

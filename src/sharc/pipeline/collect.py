@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sharc.config import Params
+from sharc.external.table import read_runs
 from sharc.grid import cells
 from sharc.pipeline.train import Train
 from sharc.workflow.graph import Graph
@@ -19,21 +20,28 @@ class Collect(Job):
     """One row per run, per point of a curve, per cell."""
 
     stage = "collect"
-    params = ("suite", "suites", "datasets", "train", "sharc")
+    params = ("suite", "suites", "datasets", "train", "sharc", "external")
     exported = ("*.csv",)
     origins = {"": "train"}
 
     @classmethod
     def jobs(cls, graph: Graph) -> Iterator[Self]:
+        for path in graph.params.external.values():
+            read_runs(Path(path))  # a wrong file stops the build before it begins
         settings = {
             "expected": _expected_runs(graph.params),
             "joint_bwt": graph.params.train.joint_bwt,
+            "external": dict(graph.params.external),
         }
         yield cls("all", settings, tuple(graph.of(Train)))
 
     @property
     def folder(self) -> Path:
         return RESULTS
+
+    @property
+    def more_reads(self) -> tuple[str, ...]:
+        return tuple(self.settings["external"].values())
 
     @property
     def target(self) -> Path:

@@ -51,15 +51,16 @@ def printed(comparison: pd.DataFrame) -> dict[tuple[str, str], dict[str, float]]
 def tables(results: Results, layout: Layout, comparison: pd.DataFrame) -> list[Json]:
     """The paper-style tables with the paper's number under each of ours."""
     paper = printed(comparison)
-    return [_table(grid, paper) for grid in grids(results, layout)]
+    return [_table(grid, paper, notes(grid, results)) for grid in grids(results, layout)]
 
 
-def _table(found: Grid, paper: dict[tuple[str, str], dict[str, float]]) -> Json:
+def _table(found: Grid, paper: dict[tuple[str, str], dict[str, float]], said: list[str]) -> Json:
     rows = [
         {
             "buffer": row.buffer,
             "label": row.label,
-            "plus": row.plus,
+            "plus": row.shaded,
+            "external": bool(row.source),
             "values": [
                 _value(cell, metric, paper.get((found.scenario, cell.name)))
                 for cell in cells
@@ -75,7 +76,7 @@ def _table(found: Grid, paper: dict[tuple[str, str], dict[str, float]]) -> Json:
         "caption": caption(found),
         "datasets": [labels.dataset(name) for name in found.datasets],
         "rows": rows,
-        "notes": notes(found),
+        "notes": said,
     }
 
 
@@ -87,7 +88,7 @@ def _value(cell: Cell, metric: str, paper: dict[str, float] | None) -> Json:
     shown = not math.isnan(number) and cell.text(metric) != "n/a"
     return {
         "cell": cell.name,
-        "text": cell.text(metric).replace("-", labels.MINUS) if cell.name else "–",
+        "text": cell.text(metric).replace("-", labels.MINUS) if cell.name or cell.source else "–",
         "sort": "" if math.isnan(mean) else f"{mean:.6f}",
         "verdict": verdict,
         "arrow": ARROWS.get(verdict, ""),

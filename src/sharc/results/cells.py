@@ -1,6 +1,6 @@
 """Cells of the paper's tables with our numbers: one per row and data set."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from sharc.results.folder import Results
 from sharc.results.layout import GROUPS, SCENARIOS, Layout, Row
-from sharc.results.statistics import NOTHING, Estimate
+from sharc.results.statistics import NOTHING, Estimate, estimate
 from sharc.results.tidy import cell_name
 from sharc.results.verdicts import direction
 
@@ -24,6 +24,7 @@ class Cell:
     acc: Estimate = NOTHING
     bwt: Estimate = NOTHING
     gain: Estimate | None = None
+    source: str = ""  # who computed it, if it was not us
 
     @property
     def verdict(self) -> str:
@@ -32,7 +33,7 @@ class Cell:
 
     def text(self, metric: str) -> str:
         """`88.44 ± 1.11`; what is missing is said."""
-        if not self.name:
+        if not self.name and not self.source:
             return "-"
         if self.n == 0:
             return "missing"
@@ -100,8 +101,38 @@ def grids(results: Results, layout: Layout) -> Iterator[Grid]:
     for scenario in SCENARIOS:
         for group in GROUPS:
             if buffers := getattr(layout, group):
-                rows = [
-                    (row, [cell(results, layout, scenario, name, row) for name in layout.datasets])
-                    for row in layout.rows(buffers)
-                ]
+                rows = list(_rows(results, layout, scenario, buffers))
                 yield Grid(scenario, group, layout.datasets, rows)
+
+
+def _rows(
+    results: Results, layout: Layout, scenario: str, buffers: Sequence[int]
+) -> Iterator[tuple[Row, list[Cell]]]:
+    """Our rows buffer by buffer, and after each buffer's what others measured at it."""
+    ours = layout.rows(buffers)
+    for size in (0, *buffers):
+        for row in ours:
+            if row.buffer == size:
+                yield row, [cell(results, layout, scenario, name, row) for name in layout.datasets]
+        yield from _theirs(results, layout, scenario, size)
+
+
+def _theirs(
+    results: Results, layout: Layout, scenario: str, buffer: int
+) -> Iterator[tuple[Row, list[Cell]]]:
+    """One row per source and method that has runs at this buffer on the layout's data sets."""
+    frame = results.external
+    frame = frame[
+        (frame["scenario"] == scenario)
+        & (frame["buffer"] == buffer)
+        & frame["dataset"].isin(layout.datasets)
+    ]
+    for (source, method), group in frame.groupby(["source", "method"], sort=False):
+        row = Row(method.removesuffix("+"), method.endswith("+"), buffer, source)
+        of = [group[group["dataset"] == dataset] for dataset in layout.datasets]
+        yield row, [_their_cell(runs, source if len(runs) else "") for runs in of]
+
+
+def _their_cell(runs: pd.DataFrame, source: str) -> Cell:
+    acc, bwt = (estimate(runs[metric].astype(float).tolist()) for metric in ("acc", "bwt"))
+    return Cell("", n=len(runs), acc=acc, bwt=bwt, source=source)

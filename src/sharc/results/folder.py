@@ -58,6 +58,13 @@ class Results:
         return self._read("summary.csv")
 
     @cached_property
+    def external(self) -> pd.DataFrame:
+        """Runs that were not computed here; usually none."""
+        path = self.folder / "external.csv"
+        names = ["source", "method", "dataset", "buffer", "scenario", "acc", "bwt", "file"]
+        return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=names)
+
+    @cached_property
     def provenance(self) -> dict[str, Any]:
         """Cell name -> parameters and runs."""
         content: dict[str, Any] = read_json(self.folder / "provenance.json")

@@ -26,6 +26,7 @@ REPLAY = ("gem", "agem", "er", "mer", "derpp", "clser")  # the paper's, in the o
 PAPER_BUFFERS = (200, 500, 1000)
 REHEARSAL = "digits"  # not the paper's, but what the paper's claims are rehearsed on
 MINUS = "\N{MINUS SIGN}"
+DAGGER = "\N{DAGGER}"  # behind what was not computed here
 PLUS = "\N{SUPERSCRIPT PLUS SIGN}"  # DER++ with SHARC is DER++⁺, not DER+++
 
 

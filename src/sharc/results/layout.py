@@ -22,11 +22,18 @@ class Row:
     method: str
     plus: bool
     buffer: int
+    source: str = ""  # who computed it, if it was not us
 
     @property
     def label(self) -> str:
-        """`ER`, or `ER⁺` with SHARC."""
-        return labels.method(self.method) + (labels.PLUS if self.plus else "")
+        """`ER`, `ER⁺` with SHARC, `ER (mammoth) †` from elsewhere."""
+        name = labels.method(self.method) + (labels.PLUS if self.plus else "")
+        return f"{name} ({self.source}) {labels.DAGGER}" if self.source else name
+
+    @property
+    def shaded(self) -> bool:
+        """Our rows with SHARC stand out."""
+        return self.plus and not self.source
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ SHADE = "rowcolor:{gray!20}"
 _TEX = {
     labels.PLUS: "$^{+}$", labels.MINUS: "$-$", "±": r"$\pm$", "≈": r"$\approx$",
     "↑": r"$\uparrow$", "↓": r"$\downarrow$", "%": r"\%", "_": r"\_", "&": r"\&", "…": r"\dots{}",
+    labels.DAGGER: r"$^\dagger$",
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from sharc.external.collected import note
 from sharc.results import labels
 from sharc.results.cells import Grid, grids
 from sharc.results.folder import Results
@@ -22,9 +23,9 @@ def tables(results: Results, layout: Layout, _: Paper | None) -> Iterator[Table]
             _numbers(grid),
             _text(grid),
             caption(grid),
-            notes(grid),
+            notes(grid, results),
             align="cl" + "cc" * len(grid.datasets),
-            shaded=[row.plus for row, _ in grid.rows],
+            shaded=[row.shaded for row, _ in grid.rows],
         )
 
 
@@ -37,7 +38,7 @@ def caption(grid: Grid) -> str:
     )
 
 
-def notes(grid: Grid) -> list[str]:
+def notes(grid: Grid, results: Results) -> list[str]:
     """What a reader must know beside the numbers."""
     cells = [cell for _, cells in grid.rows for cell in cells if cell.name]
     found = []
@@ -48,6 +49,8 @@ def notes(grid: Grid) -> list[str]:
             "(n=…): only so many of the planned runs ended well; missing: none did. "
             "Such runs are never averaged over."
         )
+    if sources := {row.source for row, _ in grid.rows if row.source}:
+        found.append(note(results.external, sources))
     return found
 
 
@@ -62,14 +65,15 @@ def _text(grid: Grid) -> pd.DataFrame:
 
 
 def _numbers(grid: Grid) -> pd.DataFrame:
-    """One row per cell."""
+    """One row per cell, and who computed it where not all are ours."""
+    theirs = any(row.source for row, _ in grid.rows)
     lines = [
         {
             "scenario": grid.scenario, "dataset": name, "buffer": row.buffer,
             "method": row.method, "sharc": int(row.plus), "n": cell.n,
             "n_missing": cell.n_missing, "acc_mean": cell.acc.mean, "acc_sd": cell.acc.sd,
             "bwt_mean": cell.bwt.mean, "bwt_sd": cell.bwt.sd, "verdict": cell.verdict,
-        }
+        } | ({"source": row.source} if theirs else {})
         for row, cells in grid.rows
         for name, cell in zip(grid.datasets, cells, strict=True)
     ]  # fmt: skip

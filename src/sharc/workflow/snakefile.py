@@ -37,6 +37,11 @@ class Suite:
         """The main file of every job of some stages."""
         return [str(job.target) for stage in stages for job in self.graph.in_stage(stage)]
 
+    @property
+    def external(self) -> list[str]:
+        """The CSV files of results from elsewhere: params.yaml, `external`."""
+        return list(self.graph.params.external.values())
+
     def shown(self, stage: str) -> list[str]:
         """What `snakemake --report` shows of a stage; the names are known once it is built."""
         jobs = [job for job in self.graph.in_stage(stage) if self._is_current(job)]

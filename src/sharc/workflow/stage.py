@@ -97,6 +97,11 @@ class Job(ABC):
         return ()
 
     @property
+    def more_reads(self) -> tuple[str, ...]:
+        """Files that params.yaml names and the job reads."""
+        return ()
+
+    @property
     def effort(self) -> int:
         """How long it takes in comparison to others of its stage: the longest start first."""
         return 0
@@ -130,7 +135,7 @@ class Job(ABC):
         """Paths of the code, and of the files in Git, that decide what it makes."""
         modules = {type(self).__module__, *self.more_modules}
         modules |= {module_of(kind, name) for kind, name in self.classes}
-        return tuple(sorted({*_paths(frozenset(modules)), *self.reads}))
+        return tuple(sorted({*_paths(frozenset(modules)), *self.reads, *self.more_reads}))
 
     def load_receipt(self) -> Receipt | None:
         """Its receipt, if it has a readable one."""
