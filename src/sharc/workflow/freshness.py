@@ -59,9 +59,8 @@ def order_times(graph: Graph, found: dict[str, State]) -> None:
     newest: dict[str, int] = {}
     for job in graph.jobs.values():
         files = [path for path in job.outputs if path.is_file()]
-        read = [
-            path.stat().st_mtime_ns for path in (_PARAMS, *map(Path, (*job.reads, *job.more_reads)))
-        ]
+        named = map(Path, (*job.reads, *job.more_reads))
+        read = [path.stat().st_mtime_ns for path in (_PARAMS, *named)]
         needed = max([*read, *(newest[need.id] for need in job.needs)])
         for path in files:
             if not found[job.id].current:
