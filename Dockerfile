@@ -13,9 +13,10 @@ USER 1000
 WORKDIR /sharc
 
 # First the packages, whose layer stays as long as the lock does.
-COPY --chown=sharc requirements.lock ./
+COPY --chown=sharc requirements*.lock ./
 RUN python -m venv .venv \
-    && .venv/bin/python -m pip install --no-cache-dir --require-hashes -r requirements.lock
+    && .venv/bin/python -m pip install --no-cache-dir --no-deps --require-hashes \
+       -r requirements-cpu.lock
 
 # Then the project, with its history: provenance names the commit.
 COPY --chown=sharc . .

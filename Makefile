@@ -8,6 +8,12 @@ READY := $(VENV)/.ready
 BENCH := .venv-bench
 BENCH_READY := $(BENCH)/.ready
 SITE := -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
+# PyTorch's wheels cannot be imported without CUDA's libraries, GPU or not, but without these.
+GPU_ONLY := triton cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cusolver nvidia-nvtx
+GPU := $(wildcard /dev/nvidia0 /proc/driver/nvidia/version)
+LOCK := $(firstword $(if $(GPU),,$(wildcard requirements-cpu.lock)) requirements.lock)
+COMPILE = $(BIN)/uv pip compile pyproject.toml --extra dev --extra docs --universal \
+  --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet
 ACTIVE := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 .PHONY: help docs run test test-slow check format offline paper bench bench-full archive showcase pull clean lock env
@@ -66,10 +72,10 @@ clean:  ## delete everything that can be built again, but not the environment
 env: $(READY)  ## the environment alone, in .venv
 
 # Written last, so that an interrupted installation is taken up again.
-$(READY): requirements.lock pyproject.toml
+$(READY): $(LOCK) pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else "sharc needs Python 3.11 to 3.13, this is %d.%d: make PYTHON=python3.12 ..." % v)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(LOCK)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
@@ -80,6 +86,9 @@ $(BENCH_READY): $(READY) bench/requirements.txt
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
 	touch $@
 
-lock:  ## pin all versions after a change of pyproject.toml (needs uv)
-	uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 \
-	  --generate-hashes --no-annotate --no-header --quiet -o requirements.lock
+lock: $(BIN)/uv  ## pin all versions after a change of pyproject.toml
+	$(COMPILE) -o requirements.lock
+	$(COMPILE) $(addprefix --no-emit-package ,$(GPU_ONLY)) -o requirements-cpu.lock
+
+$(BIN)/uv: | $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

@@ -6,8 +6,8 @@ from torch import Tensor, nn
 from torchvision import transforms
 
 from bench.timing import Way
+from sharc.artifacts.arrays import Array
 from sharc.backbones.base import Backbone
-from sharc.datasets.tensors import Array
 
 AUTHORS_BATCH = 10
 

@@ -18,8 +18,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from bench.authors_features import AuthorsImages, authors_step, authors_way, network_of
 from bench.section import Section, Size, Table
 from bench.timing import Measure, Spent, Times, Way, interleaved, ratio
+from sharc.artifacts.arrays import Array
 from sharc.backbones.base import Backbone
-from sharc.datasets.tensors import Array
 from sharc.features.engines import Engine, OnnxEngine, TorchEngine, choose_engine, example
 from sharc.features.folding import fold_batchnorm
 from sharc.features.pipeline import Extractor

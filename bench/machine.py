@@ -9,7 +9,7 @@ from sharc.artifacts.provenance import git, processor, versions
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = ROOT / ".venv-bench/bin"  # what only the benchmark needs, made by `make bench`
-PACKAGES = ("torch", "numpy", "onnxruntime", "openvino", "snakemake", "dvc")
+PACKAGES = ("torch", "numpy", "onnxruntime", "snakemake", "dvc")
 
 
 def environment() -> dict[str, str]:

@@ -8,11 +8,11 @@ import pytest
 from safetensors.numpy import load_file
 
 import small_sources as small
+from sharc.artifacts.arrays import mapped, save
 from sharc.datasets.base import SOURCES
 from sharc.datasets.digits import Digits
 from sharc.datasets.mini_imagenet import MiniImageNet
 from sharc.datasets.raw import RawData, Split, content_digest, item_digests, write_split
-from sharc.datasets.tensors import mapped, save
 from sharc.errors import UserError
 from sharc.registry import DATASETS, load
 from sharc.stages import download

@@ -9,7 +9,6 @@ from sharc.backbones.efficientnet_lite import Lite0
 from sharc.backbones.resnet18 import ResNet18
 from sharc.backbones.vgg16_bn import VGG16BN
 from sharc.errors import UserError
-from sharc.features import engines
 from sharc.features.augment import PADDING, Views
 from sharc.features.engines import OnnxEngine, TorchEngine, choose_device, choose_engine, example
 from sharc.features.folding import fold_batchnorm
@@ -89,69 +88,6 @@ def test_both_engines_agree_with_the_plain_network(backbone):
         pooled, maps = engine.features(images)
         assert distance(pooled, expected[0].numpy()) < TOLERANCE
         assert distance(maps, expected[1].numpy()) < 2e-3  # fp16 has eleven bits
-
-
-def openvino_engine(*arguments):
-    pytest.importorskip("openvino")
-    from sharc.features.openvino_engine import OpenVinoEngine
-
-    return OpenVinoEngine(*arguments)
-
-
-@pytest.mark.parametrize("backbone", [Lite0(), ResNet18()], ids=lambda one: one.name)
-def test_openvino_agrees_with_the_plain_network(backbone):
-    torch.manual_seed(0)
-    network = backbone.architecture(64)
-    if backbone.name == "efficientnet_lite0":
-        network = backbone.load(64).network
-    module = backbone.map_of(network).eval().requires_grad_(False)
-    images = noise(5, 32)
-    expected = extractor_of(module, 32, 64)(torch.from_numpy(images))
-    folded = fold_batchnorm(extractor_of(module, 32, 64), example(32))
-    pooled, maps = openvino_engine(folded, 32, 2, 2).features(images)
-    assert (pooled.dtype, maps.dtype) == (np.float32, np.float16)
-    assert distance(pooled, expected[0].numpy()) < TOLERANCE
-    assert distance(maps, expected[1].numpy()) < 2e-3  # fp16 has eleven bits
-
-
-def test_openvino_features_depend_neither_on_batch_nor_threads_nor_on_their_neighbours():
-    folded = fold_batchnorm(extractor_of(Lite0().load(64), 8, 64), example(8))
-    images = noise(13, 8)
-    first = openvino_engine(folded, 8, 8, 1).features(images)
-    engine = openvino_engine(folded, 8, 5, 2)
-    second = engine.features(images)
-    alone = engine.features(images[7:8])
-    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
-    assert all(np.array_equal(a[7:8], b) for a, b in zip(first, alone, strict=True))
-
-
-@pytest.mark.parametrize(
-    ("groups", "processor", "name"),
-    [(3, "AVX512", "openvino"), (1, "AVX512", "onnx"), (3, "AVX2", "onnx")],
-)
-def test_auto_takes_openvino_for_depthwise_convolutions_where_it_has_kernels(
-    monkeypatch, groups, processor, name
-):
-    pytest.importorskip("openvino")
-    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: processor)
-    module = torch.nn.Conv2d(3, 3, 3, groups=groups).requires_grad_(False)
-    chosen = choose_engine(
-        extractor_of(module, 8, 8), 8, engine="auto", device="cpu", batch=2, threads=1
-    )
-    assert chosen.name == name
-
-
-def test_without_openvino_auto_takes_onnx_and_asking_for_it_says_how_to_get_it(monkeypatch):
-    monkeypatch.setattr(engines, "find_spec", lambda name: None)
-
-    def chosen(engine):
-        module = torch.nn.Conv2d(3, 3, 3, groups=3).requires_grad_(False)
-        module = extractor_of(module, 8, 8)
-        return choose_engine(module, 8, engine=engine, device="cpu", batch=2, threads=1)
-
-    assert chosen("auto").name == "onnx"
-    with pytest.raises(UserError, match="pip install openvino"):
-        chosen("openvino")
 
 
 def test_the_onnx_graph_is_the_same_bytes_each_time(tmp_path):

@@ -24,13 +24,27 @@ def test_conda_installs_the_same_lock_for_the_same_pythons():
 
 def test_every_dependency_is_pinned_in_the_lock():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    extras = project["optional-dependencies"]
+    assert extras["dev"][0] == "sharc[archive,s3,slurm]"  # what the tests use
+    wanted = [*project["dependencies"], *extras["dev"][1:]]
+    wanted += [one for extra in ("archive", "s3", "slurm") for one in extras[extra]]
     declared = [re.split(r"[\[<>=~]", requirement)[0] for requirement in wanted]
     lock = (ROOT / "requirements.lock").read_text().lower()
     pinned = set(re.findall(r"^([a-z0-9-]+)==", lock, flags=re.MULTILINE))
     assert {name.lower() for name in declared} <= pinned
     assert "torch==2.14.1" in lock
     assert "torchvision==0.29.1" in lock
+
+
+def test_the_lock_for_cpus_is_the_whole_lock_without_what_only_a_gpu_needs():
+    made = (ROOT / "Makefile").read_text()
+    gpu_only = set(re.search(r"^GPU_ONLY := (.+)$", made, flags=re.MULTILINE)[1].split())
+    whole, cpu = (
+        dict(re.findall(r"^([a-z0-9.-]+)==(\S+)", (ROOT / name).read_text(), flags=re.MULTILINE))
+        for name in ("requirements.lock", "requirements-cpu.lock")
+    )
+    assert gpu_only <= set(whole)
+    assert cpu == {name: version for name, version in whole.items() if name not in gpu_only}
 
 
 def test_figure_1s_caption_counts_the_corruptions_that_its_claim_counts():

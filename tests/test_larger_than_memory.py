@@ -13,8 +13,8 @@ import pytest
 import torch
 from torch import nn
 
+from sharc.artifacts.arrays import Blocks, save
 from sharc.artifacts.files import read_json, write_json
-from sharc.datasets.tensors import Blocks, save
 from small_backbone import SmallBackbone
 
 pytestmark = pytest.mark.slow

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from sharc.artifacts.arrays import mapped, save
 from sharc.artifacts.digests import digest
 from sharc.artifacts.files import read_json, sha256_of
 from sharc.artifacts.receipts import Receipt, read_receipt
 from sharc.artifacts.runs import Wanted, is_current, key_file
-from sharc.datasets.tensors import mapped, save
 from sharc.errors import UserError
 from sharc.features.streams import load_stream
 from sharc.results.records import checked

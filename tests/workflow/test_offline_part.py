@@ -19,9 +19,9 @@ pytestmark = [
 ROW = ["dataset", "backbone", "method", "variant", "buffer", "scenario"]
 EXACT = ["n", "n_missing", "items", "counted_floats", "total_bytes"]
 SCORES = ["acc_mean", "bwt_mean", "forgetting_mean"]
-# Points, of means over five seeds. Features by `engine: onnx` instead of `openvino` differ by 2e-6
-# of their length, and moved these means by up to 0.47 and 0.29, because each step of training
-# amplifies what the one before left. Twice that is allowed.
+# Points, of means over five seeds. Features of another runtime than the committed results' differ
+# by 2e-6 of their length, and moved these means by up to 0.47 and 0.29, because each step of
+# training amplifies what the one before left. Twice that is allowed.
 TOLERANCE = {"class_il": 1.0, "task_il": 0.6}
 
 

@@ -79,11 +79,13 @@ def read_json(path: Path) -> Any:
 
 def sha256_of(path: Path) -> str:
     """The sha256 of a file's content, in hexadecimal."""
-    digest = hashlib.sha256()
+    return checksum(path, "sha256")
+
+
+def checksum(path: Path, kind: str) -> str:
+    """The md5 or sha256 of a file's content, in hexadecimal."""
     with path.open("rb") as handle:
-        while block := handle.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(handle, kind).hexdigest()
 
 
 def digest_of(content: Any) -> str:

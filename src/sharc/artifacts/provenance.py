@@ -14,7 +14,7 @@ from typing import Any
 FOLDER = Path("outputs/provenance")
 _PACKAGES = (
     *("torch", "torchvision", "numpy", "safetensors", "scipy", "pandas"),
-    *("onnxruntime", "openvino"),
+    "onnxruntime",
 )
 
 

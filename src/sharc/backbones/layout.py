@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sharc.datasets.tensors import Array
+from sharc.artifacts.arrays import Array
 from sharc.errors import UserError
 
 _FROM_HWIO = {4: (3, 2, 0, 1), 2: (1, 0)}  # kernels of convolutions, matrices of dense layers

@@ -11,8 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from sharc.datasets.fetch import checksum
-from sharc.datasets.tensors import explained
+from sharc.artifacts.arrays import explained
+from sharc.artifacts.files import sha256_of
 from sharc.errors import UserError
 
 _TIMEOUT_S = 1800
@@ -34,7 +34,7 @@ class __legacy__:
 def pypi_archive(name: str, version: str, target: Path, sha256: str) -> Path:
     """The source archive of a package at `target`, fetched again if it is not the right one."""
     if target.is_file():
-        if checksum(target, "sha256") == sha256:
+        if sha256_of(target) == sha256:
             return target
         target.unlink()
     with explained(target):
@@ -42,7 +42,7 @@ def pypi_archive(name: str, version: str, target: Path, sha256: str) -> Path:
         with tempfile.TemporaryDirectory(dir=target.parent) as folder:
             _download(name, version, sha256, Path(folder))
             found = next(Path(folder).glob("*.tar.gz"), None)
-            if found is None or checksum(found, "sha256") != sha256:
+            if found is None or sha256_of(found) != sha256:
                 raise UserError(f"pip gave no source archive of {name} with sha256 {sha256}")
             found.replace(target)
     return target

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from sharc.artifacts.arrays import Array
 from sharc.datasets.archives import members
-from sharc.datasets.tensors import Array
 from sharc.errors import UserError
 
 _MODEL = "model.json"

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
+from sharc.artifacts.arrays import Array
 from sharc.backbones.array_pickle import read_arrays
 from sharc.backbones.base import Backbone
 from sharc.backbones.layout import Weights
 from sharc.backbones.published import kept_at
 from sharc.backbones.pypi import pypi_archive
 from sharc.datasets.archives import members
-from sharc.datasets.tensors import Array
 from sharc.errors import UserError
 
 

@@ -166,8 +166,14 @@ def archive(
     suite: Suite = None,
 ) -> None:
     """Pack a finished suite as a Workflow Run RO-Crate that another machine can go on from."""
-    from sharc.archive.crate import write_crate
-
+    try:
+        from sharc.archive.crate import write_crate
+    except ModuleNotFoundError as error:
+        if error.name != "rocrate":
+            raise
+        raise UserError(
+            "sharc archive needs the package rocrate: pip install 'sharc[archive]'."
+        ) from None
     write_crate(out, suite)
 
 

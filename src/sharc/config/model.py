@@ -34,7 +34,7 @@ class Features(Block):
     image_size: Annotated[int, Field(ge=32, le=1024)]
     views: Annotated[int, Field(ge=0, le=100)]
     maps_share: Annotated[float, Field(ge=0, le=1)]
-    engine: Literal["auto", "torch", "onnx", "openvino"]
+    engine: Literal["auto", "torch", "onnx"]
     batch: Count
     device: Device
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from sharc.artifacts.arrays import Array
 from sharc.datasets.base import Dataset, Expected, Place
 from sharc.datasets.raw import Contents, Split
-from sharc.datasets.tensors import Array
 from sharc.randomness import generator
 
 _TEST_SHARE = 0.2

@@ -1,6 +1,5 @@
 """Downloads that go on where they stopped and count only once their checksum is right."""
 
-import hashlib
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -9,18 +8,13 @@ from urllib.request import Request, urlopen
 
 from tqdm import tqdm
 
-from sharc.datasets.tensors import explained
+from sharc.artifacts.arrays import explained
+from sharc.artifacts.files import checksum
 from sharc.errors import UserError
 
 _BLOCK = 1 << 18
 _TIMEOUT_S = 30
 _PARTIAL_CONTENT, _RANGE_REFUSED = 206, 416
-
-
-def checksum(path: Path, kind: str) -> str:
-    """md5 or sha256 of a file."""
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, kind).hexdigest()
 
 
 def fetch(url: str, target: Path, kind: str, right: str) -> Path:

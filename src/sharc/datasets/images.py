@@ -5,7 +5,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from sharc.datasets.tensors import Array
+from sharc.artifacts.arrays import Array
 from sharc.errors import UserError
 
 

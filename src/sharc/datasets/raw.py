@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sharc.artifacts.arrays import Array, gathered, mapped, save
 from sharc.artifacts.files import read_json
-from sharc.datasets.tensors import Array, gathered, mapped, save
 
 SPLITS = ("train", "test")
 

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sharc.artifacts.arrays import Array
 from sharc.datasets.archives import members
 from sharc.datasets.base import Dataset, Expected, Place
 from sharc.datasets.fetch import fetch
 from sharc.datasets.images import sized
 from sharc.datasets.raw import Contents, Split
-from sharc.datasets.tensors import Array
 from sharc.errors import UserError
 
 URL = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"

@@ -7,7 +7,7 @@ image's place alone, so a further view leaves the others as they are.
 import numpy as np
 import torch
 
-from sharc.datasets.tensors import Array
+from sharc.artifacts.arrays import Array
 from sharc.randomness import generator
 
 PADDING = 4

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from sharc.artifacts.arrays import Array, mapped
 from sharc.artifacts.files import read_json
-from sharc.datasets.tensors import Array, mapped
 from sharc.errors import UserError
 from sharc.features.chunks import META, chunk_name
 

@@ -1,20 +1,19 @@
-"""What runs the extractor: PyTorch anywhere, ONNX Runtime or OpenVINO where they are faster.
+"""What runs the extractor: PyTorch anywhere, ONNX Runtime on a CPU, where it is faster.
 
-All give pooled vectors within 1e-4 of each other, relative to the largest entry (a test holds
-them to it). On a CPU, both runtimes keep depthwise convolutions in a blocked layout and are several
-times faster; one session with one thread per run, and several runs at once, beats one run with
+Both give pooled vectors within 1e-4 of each other, relative to the largest entry (a test holds
+them to it). ONNX Runtime keeps depthwise convolutions in a blocked layout and is several times
+faster; one session with one thread per run, and several runs at once, beats one run with
 several threads, and makes the result independent of the number of threads.
 """
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from typing import Protocol
 
 import numpy as np
 import torch
 
-from sharc.datasets.tensors import Array
+from sharc.artifacts.arrays import Array
 from sharc.errors import UserError
 from sharc.features.folding import fold_batchnorm
 from sharc.features.pipeline import Extractor
@@ -112,43 +111,18 @@ def choose_engine(
     from sharc.features.onnx_operations import UnsupportedOperationError
 
     device = choose_device(device)
-    if engine in ("onnx", "openvino") and device != "cpu":
+    if engine == "onnx" and device != "cpu":
         raise UserError(
-            f"features.engine {engine} runs on the CPU alone: set device cpu or engine torch."
+            "features.engine onnx runs on the CPU alone: set device cpu or engine torch."
         )
     with torch.no_grad():
         fold_batchnorm(extractor, example(side))
     if engine != "torch" and device == "cpu":
         try:
-            return _runtime(engine, extractor)(extractor, side, batch, threads)
+            return OnnxEngine(extractor, side, batch, threads)
         except UnsupportedOperationError as error:
             if engine != "auto":
                 raise UserError(
-                    f"features.engine {engine} cannot translate {error}: "
-                    "set engine to auto or torch."
+                    f"features.engine onnx cannot translate {error}: set engine to auto or torch."
                 ) from None
     return TorchEngine(extractor, device, batch, threads)
-
-
-def _runtime(engine: str, extractor: Extractor) -> Callable[..., Engine]:
-    """OpenVINO wins where convolutions are depthwise and its kernels for them can run.
-
-    Elsewhere it does not win by more than the noise.
-    """
-    here = find_spec("openvino") is not None
-    if engine == "openvino" and not here:
-        raise UserError("features.engine openvino needs the package openvino: pip install openvino")
-    wins = here and _depthwise(extractor) and torch.backends.cpu.get_cpu_capability() == "AVX512"
-    if engine == "openvino" or (engine == "auto" and wins):
-        from sharc.features.openvino_engine import OpenVinoEngine
-
-        return OpenVinoEngine
-    return OnnxEngine
-
-
-def _depthwise(extractor: Extractor) -> bool:
-    """Whether any convolution treats each channel by itself."""
-    return any(
-        isinstance(part, torch.nn.Conv2d) and part.groups == part.in_channels > 1
-        for part in extractor.modules()
-    )

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from sharc.artifacts.arrays import Array
 from sharc.datasets.raw import RawData
-from sharc.datasets.tensors import Array
 from sharc.features.augment import Views
 from sharc.features.engines import Engine
 

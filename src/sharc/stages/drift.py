@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
+from sharc.artifacts.arrays import Array, explained, save
 from sharc.artifacts.files import digest_of, read_json
 from sharc.datasets.raw import RawData
-from sharc.datasets.tensors import Array, explained, save
 from sharc.engine.sampling import task_order
 from sharc.features.augment import Views
 from sharc.features.cache import drifted_test, view_part

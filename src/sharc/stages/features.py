@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from tqdm import tqdm
 
+from sharc.artifacts.arrays import Array, save
 from sharc.artifacts.files import digest_of, read_json
 from sharc.backbones.base import IMAGENET_MEAN, IMAGENET_STD
 from sharc.datasets.raw import RawData
-from sharc.datasets.tensors import Array, save
 from sharc.errors import UserError, unknown
 from sharc.features.cache import view_part
 from sharc.features.chunks import Ledger, Writer, chunk_name, chunk_rows

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from sharc.artifacts.arrays import Array
 from sharc.artifacts.files import write_json
 from sharc.datasets.raw import RawData
-from sharc.datasets.tensors import Array
 from sharc.errors import UserError
 from sharc.randomness import generator
 
