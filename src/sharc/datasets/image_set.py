@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from PIL import Image, ImageOps
 
+from sharc.artifacts.arrays import Array, explained
 from sharc.datasets.base import Dataset, Place, Triple
 from sharc.datasets.first_sight import Seen, seen_at
 from sharc.datasets.raw import Contents, Split
-from sharc.datasets.tensors import Array, explained
 from sharc.errors import UserError, unknown
 
 _SIXTEEN_BITS = {"I", "I;16", "I;16L", "I;16B"}
