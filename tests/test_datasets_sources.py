@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import small_sources as small
-from sharc.datasets import fetch, npm, tensors
+from sharc.datasets import fetch, npm
 from sharc.datasets.archives import members
 from sharc.datasets.cifar10 import CIFAR10
 from sharc.datasets.cifar100 import CIFAR100
