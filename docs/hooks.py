@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from docs.links import links, slugify  # noqa: E402
+from docs.links import PAGES, links, slugify  # noqa: E402
 from docs.notebook import as_markdown  # noqa: E402
 
 STARTS = ("README.md", "REPRODUCIBILITY.md", "CHANGELOG.md", "CONTRIBUTING.md")
@@ -46,7 +46,7 @@ def reachable(starts: list[Path]) -> set[Path]:
         if path in found or not path.is_file():
             continue
         found.add(path)
-        if path.suffix == ".md":
+        if path.suffix in PAGES:
             ahead += [link.path for link in links(path)]
     return found
 

@@ -3,6 +3,7 @@
 The site is made of what these links reach, and tests check that each of them leads somewhere.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+PAGES = (".md", ".ipynb")
 _PARSER = MarkdownIt("commonmark").enable("table")
 _HTML_ANCHOR = re.compile(r'\b(?:id|name)="([^"]+)"')
 _HTML_TARGET = re.compile(r'\b(?:href|src)="([^"]+)"')
@@ -40,13 +42,13 @@ class Link:
         """Why the link leads nowhere; None if it is good."""
         if not self.path.exists():
             return f"{self.page.name}: {self.target!r} does not exist"
-        if self.anchor and self.path.suffix == ".md" and self.anchor not in anchors(self.path):
+        if self.anchor and self.path.suffix in PAGES and self.anchor not in anchors(self.path):
             return f"{self.page.name}: {self.path.name} has no heading for {self.target!r}"
         return None
 
 
 def links(page: Path) -> list[Link]:
-    """Every relative link and picture of a page; addresses of other hosts are left out."""
+    """Every link and picture of a page or notebook, but for addresses of other hosts."""
     return [
         Link(page, target)
         for token in _tokens(page)
@@ -85,9 +87,18 @@ def _numbered(name: str, taken: set[str]) -> str:
 
 
 def _tokens(page: Path) -> Iterator[Token]:
-    for token in _PARSER.parse(page.read_text(encoding="utf-8")):
+    for token in _PARSER.parse(_markdown(page)):
         yield token
         yield from token.children or []
+
+
+def _markdown(page: Path) -> str:
+    """The page's text; of a notebook, that of its Markdown cells."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix != ".ipynb":
+        return text
+    cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
+    return "\n\n".join("".join(cell["source"]) for cell in cells)
 
 
 def _targets(token: Token) -> list[str]:

@@ -1,12 +1,18 @@
 """Every relative link of every page leads to a file, and every anchor to a heading."""
 
+import json
 from pathlib import Path
 
 import pytest
 from docs.links import Link, anchors, links
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "results").rglob("*.md")]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(ROOT / "docs").glob("*.md"),
+    *(ROOT / "docs").glob("*.ipynb"),
+    *(ROOT / "results").rglob("*.md"),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -46,3 +52,14 @@ def test_a_missing_file_and_a_missing_heading_are_named(tmp_path: Path):
         "page.md: other.md has no heading for 'other.md#thrice'"
     )
     assert Link(page, "gone.md").problem() == "page.md: 'gone.md' does not exist"
+
+
+def test_the_links_of_a_notebook_are_those_of_its_text(tmp_path: Path):
+    cells = [
+        {"cell_type": "markdown", "source": ["# See [a](one.md)\n", "and [b](two.md)"]},
+        {"cell_type": "code", "source": ["# [no](three.md)"]},
+    ]
+    notebook = tmp_path / "notebook.ipynb"
+    notebook.write_text(json.dumps({"cells": cells}))
+    assert [link.target for link in links(notebook)] == ["one.md", "two.md"]
+    assert anchors(notebook) == {"see-a"}
