@@ -1,9 +1,11 @@
 """`sharc init` writes a whole project or nothing."""
 
-import shutil
+import errno
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import yaml
 
 from sharc.cli import project
 from sharc.cli.project import init_project
@@ -22,8 +24,19 @@ def test_a_new_project_holds_the_files_of_a_clone_that_are_not_code(tmp_path: Pa
     names = init_project(folder)
     assert files(folder) == set(names)
     assert {Path("Snakefile"), Path("dvc.yaml"), Path("data/paper/results.csv")} <= set(names)
-    assert all((folder / name).read_bytes() == (ROOT / name).read_bytes() for name in names)
+    same = set(names) - {Path("requirements.txt"), Path("dvc.yaml")}
+    assert all((folder / name).read_bytes() == (ROOT / name).read_bytes() for name in same)
     assert load_params(folder / "params.yaml") == load_params(ROOT / "params.yaml")
+
+
+def test_dvc_watches_the_required_version_in_place_of_the_source(tmp_path: Path):
+    init_project(tmp_path)
+    assert (tmp_path / "requirements.txt").read_text() == f"sharc=={version('sharc')}\n"
+    stages, ours = (
+        yaml.safe_load((root / "dvc.yaml").read_text())["stages"] for root in (tmp_path, ROOT)
+    )
+    assert ours["train"]["deps"][0] == "src/sharc"
+    assert stages["train"]["deps"] == ["requirements.txt", *ours["train"]["deps"][1:]]
 
 
 def test_every_file_that_the_snakefile_names_comes_along(tmp_path: Path):
@@ -51,15 +64,15 @@ def test_nothing_is_overwritten(tmp_path: Path):
 
 
 def test_a_copy_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch):
-    copied: list[Path] = []
+    written: list[Path] = []
 
-    def copy(source: Path, target: Path) -> None:
-        if len(copied) == 3:
-            raise OSError(28, "No space left on device")
-        copied.append(target)
-        target.write_bytes(source.read_bytes())
+    def write(path: Path, _: bytes) -> None:
+        if len(written) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written.append(path)
+        path.touch()
 
-    monkeypatch.setattr(shutil, "copyfile", copy)
+    monkeypatch.setattr(Path, "write_bytes", write)
     with pytest.raises(UserError, match="the disk is full"):
         init_project(tmp_path / "project")
     assert files(tmp_path) == set()
@@ -69,5 +82,7 @@ def test_a_wheels_own_copy_comes_first(tmp_path: Path, monkeypatch):
     shipped = tmp_path / "shipped"
     (shipped / "profiles").mkdir(parents=True)
     (shipped / "profiles" / "one.yaml").write_text("a: 1")
+    (shipped / "dvc.yaml").write_text("stages: {}")
     monkeypatch.setattr(project, "SHIPPED", shipped)
-    assert init_project(tmp_path / "project") == [Path("profiles/one.yaml")]
+    expected = ["dvc.yaml", "profiles/one.yaml", "requirements.txt"]
+    assert init_project(tmp_path / "project") == [Path(name) for name in expected]

@@ -23,7 +23,7 @@ def load_stream(
     """A data set's cached features as a sequence of tasks, as the pipeline trains on them.
 
     dataset: one of the suite's data sets, by default its first. The features must have been built
-    (`snakemake --cores 2 all`, or only `all_features`).
+    (`snakemake --cores 2 all` builds all; what is missing is named with its own command).
     """
     project = find_project(folder)
     params = params or load_params(folder=project)
@@ -36,8 +36,9 @@ def load_stream(
     missing = [path for path in (split, features / "meta.json") if not path.is_file()]
     if missing:
         raise UserError(
-            f"{missing[0]} does not exist. Build it first, in {project}:\n"
-            f"  snakemake --cores 2 all_features --config suite={params.suite}"
+            f"{missing[0]} does not exist. Build it first:\n  cd {project}\n  snakemake --cores 2 "
+            f"{' '.join(str(path.relative_to(project)) for path in missing)}"
+            f" --config suite={params.suite}"
         )
     return read_stream(features, split)
 

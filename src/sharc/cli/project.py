@@ -1,7 +1,7 @@
 """`sharc init`: a project folder for those who installed the package and cloned nothing."""
 
-import shutil
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,34 +9,47 @@ from sharc.artifacts.files import write_atomically
 from sharc.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parents[1]
+REQUIREMENTS, STAGES = Path("requirements.txt"), Path("dvc.yaml")
 SHIPPED = PACKAGE / "project"  # in a wheel; setup.py puts it there
 
 
 def init_project(folder: Path) -> list[Path]:
     """Write the pipeline's files into `folder`, all of them or none; their paths in it."""
-    home, names = _project()
-    _require_free(folder, names)
+    contents = _contents()
+    _require_free(folder, list(contents))
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".sharc-init-", dir=folder) as partial:
-        for name in names:
+        for name, content in contents.items():
             with write_atomically(Path(partial) / name) as path:
-                shutil.copyfile(home / name, path)
-        for name in names:
+                path.write_bytes(content)
+        for name in contents:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (Path(partial) / name).replace(folder / name)
-    return names
+    return list(contents)
+
+
+def _contents() -> dict[Path, bytes]:
+    """The files of a clone that are not code, and the version of the code in its place.
+
+    A clone's dvc.yaml watches src/sharc; here it watches the required version. Snakemake's jobs
+    look at each installed module, so another version re-runs only what it does otherwise.
+    """
+    home, names = _project()
+    contents = {name: (home / name).read_bytes() for name in names}
+    contents[STAGES] = contents[STAGES].replace(b"src/sharc", bytes(REQUIREMENTS))
+    contents[REQUIREMENTS] = f"sharc=={version('sharc')}\n".encode()
+    return dict(sorted(contents.items()))
 
 
 def _project() -> tuple[Path, list[Path]]:
     """Where the files lie, and which they are."""
     if SHIPPED.is_dir():
         paths = [path for path in SHIPPED.rglob("*") if path.is_file()]
-        return SHIPPED, sorted(path.relative_to(SHIPPED) for path in paths)
+        return SHIPPED, [path.relative_to(SHIPPED) for path in paths]
     clone = PACKAGE.parents[1]
     settings = tomllib.loads((clone / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = settings["tool"]["sharc"]["project"]
-    found = {path.relative_to(clone) for pattern in patterns for path in clone.glob(pattern)}
-    return clone, sorted(found)
+    return clone, [path.relative_to(clone) for pattern in patterns for path in clone.glob(pattern)]
 
 
 def _require_free(folder: Path, names: list[Path]) -> None:
