@@ -88,6 +88,18 @@ def test_a_new_project_is_valid_and_the_same_as_a_clones(installed: Installed, p
         assert (project / name).read_bytes() == (ROOT / name).read_bytes()
 
 
+def test_a_build_by_installed_code_is_current_for_a_clone(installed: Installed, project: Path):
+    """Keys do not depend on where the code lies, so results can be handed on."""
+    code = "from sharc.pipeline import load_graph; print(load_graph().key(job, {}))"
+    code = code.replace("job", "load_graph().jobs['download:digits']")
+    environment = {"PYTHONPATH": str(ROOT / "src"), "PATH": os.environ["PATH"]}
+    in_clone = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert installed.run("python", "-c", code, cwd=project) == in_clone
+
+
 def test_a_new_project_builds_and_is_rebuilt_when_the_installed_code_changes(
     installed: Installed, project: Path
 ):
@@ -102,3 +114,8 @@ def test_a_new_project_builds_and_is_rebuilt_when_the_installed_code_changes(
     module.write_text(module.read_text() + "\nCHANGED = True\n")
     assert "Nothing to be done" not in build()
     assert (project / "data/splits/digits.json").stat().st_mtime_ns > first
+
+
+def test_a_method_of_ones_own_is_started_in_a_new_project(installed: Installed, project: Path):
+    assert "Wrote own/mine.py" in installed.run("sharc", "new", "method", "mine", cwd=project)
+    assert "class Mine" in (project / "own/mine.py").read_text()

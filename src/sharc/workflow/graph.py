@@ -8,6 +8,7 @@ from sharc.artifacts.digests import digest
 from sharc.artifacts.files import digest_of
 from sharc.config import Params
 from sharc.errors import UserError
+from sharc.workflow.sources import as_in_a_clone
 from sharc.workflow.stage import Job
 
 J = TypeVar("J", bound=Job)
@@ -21,6 +22,7 @@ class Graph:
         self.stages = tuple(stages)
         self._of: dict[type[Job], list[Any]] = {}
         self._code: dict[tuple[str, ...], dict[str, str]] = {}  # digests, asked for once
+        self._named: dict[tuple[str, ...], dict[str, str]] = {}
         self.jobs = {job.id: job for stage in self.stages for job in self.of(stage)}
 
     def made_by(self, target: str) -> Job:
@@ -71,4 +73,12 @@ class Graph:
 
     def part_key(self, job: Job, inputs: dict[str, str], settings: Any) -> str:
         """The same for a part of a job that is made under `settings`."""
-        return digest_of([job.stage, job.name, self.code(job), job.found, settings, inputs])
+        code = self._code_anywhere(job)
+        return digest_of([job.stage, job.name, code, job.found, settings, inputs])
+
+    def _code_anywhere(self, job: Job) -> dict[str, str]:
+        """Its code under the names of a clone, so that keys are equal wherever it is installed."""
+        if job.sources not in self._named:
+            code = self.code(job).items()
+            self._named[job.sources] = {as_in_a_clone(name): found for name, found in code}
+        return self._named[job.sources]

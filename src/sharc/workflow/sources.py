@@ -77,6 +77,12 @@ def _imported_by_outsider(file: Path) -> Iterator[str]:
                 yield str(beside)
 
 
+def as_in_a_clone(name: str) -> str:
+    """The path that one of our modules has in a clone of the project, wherever it is installed."""
+    path = Path.cwd() / name
+    return f"src/{path.relative_to(_root().parent)}" if _is_ours(path) else name
+
+
 @cache
 def _imports() -> grimp.ImportGraph:
     return grimp.build_graph(PACKAGE, exclude_type_checking_imports=True, cache_dir=None)
