@@ -28,7 +28,7 @@ def by_operator(name: str) -> str:
     module = extractor_of(backbone, network_of(backbone, pixels), SIDE, pixels)
     folded = fold_batchnorm(module, example(SIDE))
     engine = chosen_engine(backbone, SIDE, pixels, threads=1).name
-    spent = _openvino(folded) if engine == "openvino" else _onnx(folded)
+    spent = _onnx(folded)
     whole = sum(spent.values())
     kinds: Counter[str] = Counter()
     for what, took in spent.items():
@@ -69,16 +69,4 @@ def _onnx(extractor: Extractor) -> "Counter[str]":
         if event.get("cat") == "Node" and event["name"].endswith("kernel_time"):
             shapes = [str(*shape.values()) for shape in event["args"]["input_type_shape"][1:2]]
             spent[f"{event['args']['op_name']} {' '.join(shapes)}"] += event["dur"]
-    return spent
-
-
-def _openvino(extractor: Extractor) -> "Counter[str]":
-    from sharc.features.openvino_engine import OpenVinoEngine
-
-    engine = OpenVinoEngine(extractor, SIDE, OUR_BATCH, 1, counts=True)
-    spent: Counter[str] = Counter()
-    for _ in range(PASSES):
-        engine.features(_images())
-        for node in engine.counts():
-            spent[f"{node.node_type} {node.exec_type}"] += node.real_time.total_seconds()
     return spent
