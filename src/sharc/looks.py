@@ -24,6 +24,9 @@ _METHODS = {
     "mer": Look("MER", "#E69F00", "^"),
     "derpp": Look("DER++", "#009E73", "v"),
     "clser": Look("CLS-ER", "#CC79A7", "P"),
+    "er_ace": Look("ER-ACE", "#882255", "p"),
+    "lwf": Look("LwF", "#117733", "<"),
+    "ewc": Look("online EWC", "#332288", ">"),
 }
 _MEMORIES = {
     "bayes_pcn": Look("BayesPCN", "#0072B2", "o"),

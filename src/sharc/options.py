@@ -57,6 +57,8 @@ class TrainOptions(NoOptions):
     replay_batch: Count = 10
     dtype: Literal["float32", "float64"] = "float32"
     device: Literal["auto", "cpu", "cuda"] = "auto"
+    head: Literal["linear", "mlp"] = "linear"
+    hidden: Count = 256  # units of the mlp's hidden layer
 
 
 class MethodOptions(TrainOptions):
@@ -102,7 +104,21 @@ class CLSEROptions(MethodOptions):
     stable_alpha: Share = 0.999
     plastic_freq: Fraction = 0.3
     plastic_alpha: Share = 0.999
-    head: Annotated[CLSERHead, Switch("clser_head")] = "stable"
+    evaluated: Annotated[CLSERHead, Switch("clser_head")] = "stable"
+
+
+class LwFOptions(MethodOptions):
+    """LwF: weight and temperature of the distillation."""
+
+    strength: Weight = 1.0
+    temperature: Positive = 2.0
+
+
+class EWCOptions(MethodOptions):
+    """Online EWC: weight of the quadratic penalty, share kept of older tasks' Fisher."""
+
+    strength: Weight = 100.0
+    decay: Fraction = 1.0
 
 
 class MemoryOptions(NoOptions):
@@ -259,6 +275,8 @@ METHODS: dict[str, type[MethodOptions]] = {
     "gem": GEMOptions,
     "derpp": DERppOptions,
     "clser": CLSEROptions,
+    "lwf": LwFOptions,
+    "ewc": EWCOptions,
 }  # the others have no options of their own
 MEMORIES: dict[str, type[NoOptions]] = {
     "bayes_pcn": BayesPCNOptions,

@@ -20,6 +20,9 @@ METHODS = {
     "agem": "sharc.strategies.agem:AGEM",
     "derpp": "sharc.strategies.derpp:DERpp",
     "clser": "sharc.strategies.clser:CLSER",
+    "er_ace": "sharc.strategies.er_ace:ERACE",
+    "lwf": "sharc.strategies.lwf:LwF",
+    "ewc": "sharc.strategies.ewc:EWC",
 }
 MEMORIES = {
     "bayes_pcn": "sharc.memories.bayes_pcn:BayesPCN",

@@ -19,6 +19,8 @@ class ChannelMasks:
         self, rule: str, runs: Sequence[RunSpec], thetas: Sequence[float], stream: TaskStream
     ) -> None:
         self.rule, self.runs, self.thetas, self.stream = rule, runs, thetas, stream
+        views = [stream.view_of(run.seed) * len(stream.y) for run in runs]
+        self._first_row = torch.tensor(views, device=stream.x.device)
 
     def begin_task(self, task: int) -> None:
         """Draw the control's saliencies of this task."""
@@ -29,13 +31,16 @@ class ChannelMasks:
             ]
             self._chance = torch.stack(draws).to(self.stream.x.device)
 
-    def kept(self, run: Tensor, label: Tensor, head: Head) -> Tensor:
-        """Eq. 3 and 4 for the classes `label` [k] of the runs `run` [k] -> bool [k, K]."""
+    def kept(self, run: Tensor, index: Tensor, head: Head) -> Tensor:
+        """Eq. 3 and 4 for training images `index` [k] of the runs `run` [k] -> bool [k, K]."""
+        label = self.stream.y[index]
         if self.rule == "random":
             rows, rule = self._chance[run, label], "abs_gt"
         else:
             height, width = self.stream.map_size
-            rows, rule = channel_saliency(head.class_rows(run, label), height * width), self.rule
+            x = self.stream.x.view(-1, self.stream.n_features)[index + self._first_row[run]]
+            gradient = head.saliency(run, label, x)
+            rows, rule = channel_saliency(gradient, height * width), self.rule
         kept = torch.empty_like(rows, dtype=torch.bool)
         for one in run.unique().tolist():
             mine = run == one

@@ -81,7 +81,7 @@ class SharcBuffer(Buffer):
 
     def capture(self, capture: Capture, head: Head) -> None:
         """Lines 7 and 8: the mask of the examples to store, by the head that meets them."""
-        kept = self.salient.kept(capture.run, capture.label, head)
+        kept = self.salient.kept(capture.run, capture.index, head)
         self.masks[-1][capture.run, capture.slot] = kept
 
     def end_task(self, task: int, head: Head) -> None:

@@ -7,11 +7,11 @@ unless a step passes hundreds of rows.
 Callers see logits and residuals as [S, R, C] either way; only the strides differ.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
+from torch.nn.functional import linear, pad
 
 CLASS_MAJOR_UP_TO = 32
 MIN_ROWS, DEPTH = 16, 256  # of a product over all runs, see logits_of_same
@@ -67,8 +67,18 @@ class Head:
         """W as a view [S, C, D], whatever the layout."""
         return self.stored if self.class_major else self.stored.mT
 
-    def class_rows(self, run: Tensor, label: Tensor) -> Tensor:
-        """The weight rows W[label] of the given runs: [k], [k] -> [k, D]."""
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """W [S, C, D] and b [S, C], as views that may be written to."""
+        return {"weight": self.weight, "bias": self.b}
+
+    @staticmethod
+    def apply(weights: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        """One run's logits [n, C] of rows x [n, D], for autograd."""
+        return linear(x, weights["weight"], weights["bias"])
+
+    def saliency(self, run: Tensor, label: Tensor, x: Tensor) -> Tensor:
+        """d z[label] / d x for rows x [k, D] of the runs `run` [k]: W[label] whatever x, [k, D]."""
         return self.weight[run, label]
 
     def logits(self, x: Tensor) -> Tensor:

@@ -1,7 +1,9 @@
 """What strategies, buffers and the trainer pass to one another."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+import torch
 from torch import Tensor
 
 
@@ -27,3 +29,27 @@ class Batch:
     n_new: int
     logits: Tensor | None = None  # [S, R - n_new, C] stored logits of the replayed rows
     lookahead: Tensor | None = None  # [n, S, R, D] x of this step and of those known to follow
+
+
+EMPTY = torch.empty(0)
+Weights = Mapping[str, Tensor]  # a head's weights by name, of one run or of a stack
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Some examples of one run, as a strategy's loss sees them."""
+
+    x: Tensor  # [n, D] features
+    labels: Tensor  # [n]
+    logits: Tensor  # [n, C] of the model that is being trained
+    stored_logits: Tensor = EMPTY  # [n, C] when first seen, if the buffer keeps them
+    logits_of: Mapping[str, Tensor] = field(default_factory=dict)  # [n, C] of each copy
+
+
+@dataclass(frozen=True)
+class Model:
+    """One run's weights, those of its copies, and how important each weight is."""
+
+    weights: Weights
+    copies: Mapping[str, Weights]
+    importance: Weights  # empty before the first task has ended

@@ -13,7 +13,8 @@ from sharc.options import (
     own_switches,
     switches,
 )
-from sharc.registry import replays
+from sharc.references import class_attribute, split_reference
+from sharc.registry import pick, replays
 
 UNRECALLED = "none"  # the memory of a buffer that drops nothing
 
@@ -23,7 +24,8 @@ def train_settings(
 ) -> dict[str, Any]:
     """Options shared by all runs of a job, and the list of its runs."""
     chosen = params.switches.model_dump()
-    options: dict[str, Any] = params.train.model_dump(exclude={"joint_bwt", "device"})
+    linear = {"head", "hidden"} if params.train.head == "linear" else set()  # no trace in records
+    options: dict[str, Any] = params.train.model_dump(exclude={"joint_bwt", "device", *linear})
     options["method"] = _plain(getattr(params.methods, method)) | {
         option: chosen[switch] for option, switch in own_switches(method).items()
     }
@@ -52,11 +54,17 @@ def classes(method: str, memory: str, options: dict[str, Any]) -> tuple[tuple[st
     return tuple(used)
 
 
-def buffer_modules(options: dict[str, Any]) -> tuple[str, ...]:
-    """The module of the buffer, where it is not the plain one that every method imports."""
-    if "sharc" not in options:
-        return ()
-    return (StorageOptions(**options["sharc"]).buffer.partition(":")[0],)
+def chosen_modules(method: str, options: dict[str, Any]) -> tuple[str, ...]:
+    """Modules that the options choose: of a buffer other than the plain one that every method
+    imports, and of the loss that stands for a closed form where the head is not linear.
+    """
+    used = []
+    if "sharc" in options:
+        used.append(StorageOptions(**options["sharc"]).buffer)
+    loss_form = class_attribute(pick("method", method), "loss_form")
+    if loss_form and options.get("head") == "mlp":
+        used.append(loss_form)
+    return tuple(split_reference(reference)[0] for reference in used)
 
 
 def _plain(options: Any) -> dict[str, Any]:

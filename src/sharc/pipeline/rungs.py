@@ -10,7 +10,7 @@ from sharc.config import Params
 from sharc.config.suites import Ladder
 from sharc.grid import DENSE, Cell, Variant
 from sharc.ladder import Rung, rungs
-from sharc.pipeline.options import buffer_modules, classes, train_settings
+from sharc.pipeline.options import chosen_modules, classes, train_settings
 from sharc.pipeline.split import PART, Split
 from sharc.pipeline.streamed import Streamed, looked_at
 from sharc.workflow.graph import Graph
@@ -114,7 +114,9 @@ class Rungs(Job):
     @property
     def more_modules(self) -> tuple[str, ...]:
         used = [
-            module for run in self.settings["runs"] for module in buffer_modules(run["options"])
+            module
+            for run in self.settings["runs"]
+            for module in chosen_modules(self.method, run["options"])
         ]
         return tuple(dict.fromkeys(used))
 

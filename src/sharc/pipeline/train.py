@@ -8,7 +8,7 @@ from typing import Any, Self
 from sharc.artifacts.runs import Wanted, is_current, relative_path, write_key
 from sharc.grid import DENSE, Cell, cells
 from sharc.pipeline.features import Features
-from sharc.pipeline.options import buffer_modules, classes, train_settings
+from sharc.pipeline.options import chosen_modules, classes, train_settings
 from sharc.pipeline.split import Split
 from sharc.pipeline.streamed import Streamed
 from sharc.workflow.graph import Graph
@@ -68,7 +68,7 @@ class Train(Job):
 
     @property
     def more_modules(self) -> tuple[str, ...]:
-        return buffer_modules(self.settings["options"])
+        return chosen_modules(self.method, self.settings["options"])
 
     def owns(self, path: Path) -> bool:
         return path == self.receipt or path in {run.path for run in self.runs(lambda _: "")}

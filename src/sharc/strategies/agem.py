@@ -17,6 +17,7 @@ class AGEM(Strategy):
     bias: no gradient is materialised, and the projection is a weight on the draw's rows.
     """
 
+    loss_form = "sharc.strategies.loss_forms:AGEM"
     replays = "sampled"
 
     def step(self, batch: Batch) -> None:

@@ -5,7 +5,7 @@ a choice of rows (new ones, replayed ones), of a residual per row, and of a weig
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -16,6 +16,8 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.types import Batch, Replay
 from sharc.options import HasOptions, MethodOptions, parsed
 
+Batches = Callable[[], Iterator[Batch]]
+
 
 class Strategy(HasOptions, ABC):
     """Base of every method; its whole rule is `step`."""
@@ -24,6 +26,9 @@ class Strategy(HasOptions, ABC):
     draws: int = 1  # independent draws of `replay_batch` rows in each step
     joint: ClassVar[bool] = False  # train once, on all tasks together
     wants_logits: ClassVar[bool] = False  # the buffer keeps the logits an example had
+    needs_linear_head: ClassVar[bool] = True  # as every closed form does
+    loss_form: ClassVar[str | None] = None  # "module:Class" that serves where a closed form cannot
+    classes: Sequence[Sequence[int]] = ()  # of each task; the trainer says which
     Options: ClassVar[type[MethodOptions]] = MethodOptions
     options: MethodOptions
 
@@ -50,6 +55,9 @@ class Strategy(HasOptions, ABC):
     @abstractmethod
     def step(self, batch: Batch) -> None:
         """One update of the head."""
+
+    def end_task(self, task: int, batches: Batches) -> None:
+        """Keep what is wanted of the task that ends; batches() passes over its examples again."""
 
     def flush(self) -> None:
         """Bring the head up to date, if the strategy holds part of it elsewhere."""

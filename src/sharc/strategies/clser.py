@@ -1,5 +1,7 @@
 """Complementary learning systems: CLS-ER (Arani et al. 2022)."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
@@ -11,6 +13,33 @@ from sharc.randomness import generator
 from sharc.strategies.base import Strategy
 
 
+class Averages:
+    """Which averages move after which step, in which runs, and how far."""
+
+    def __init__(self, runs: list[RunSpec], options: CLSEROptions) -> None:
+        self._frequency = {"plastic": options.plastic_freq, "stable": options.stable_freq}
+        self._decay = {"plastic": options.plastic_alpha, "stable": options.stable_alpha}
+        self._steps = 0
+        self._coins = [generator(run.seed, "ema") for run in runs]
+
+    def begin_task(self, steps: int) -> None:
+        """Toss the task's coins: for each step, last one first, which runs' heads move."""
+        self._moves: list[dict[str, list[int]]] = [{} for _ in range(steps)]
+        for run, coins in enumerate(self._coins):
+            tossed = torch.rand(steps, 2, generator=coins)
+            for column, name in enumerate(("plastic", "stable")):
+                heads = tossed[:, column] < self._frequency[name]
+                for step in heads.nonzero().flatten().tolist():
+                    self._moves[-1 - step].setdefault(name, []).append(run)
+
+    def moves(self) -> Iterator[tuple[str, float, list[int]]]:
+        """After a step: the average's name, the share of the way it moves, and the runs."""
+        self._steps += 1
+        newest = 1 / (self._steps + 1)
+        for name, runs in self._moves.pop().items():
+            yield name, max(newest, 1 - self._decay[name]), runs
+
+
 class CLSER(Strategy):
     """L = CE(batch and draw together) + reg * mean((z - z_teacher)^2) on the draw.
 
@@ -20,27 +49,19 @@ class CLSER(Strategy):
     alpha) after s steps.
     """
 
+    loss_form = "sharc.strategies.loss_forms:CLSER"
     replays = "sampled"
     Options = CLSEROptions
     options: CLSEROptions
 
     def __init__(self, head: Head, runs: list[RunSpec], options: CLSEROptions) -> None:
         super().__init__(head, runs, options)
-        self._frequency = {"plastic": options.plastic_freq, "stable": options.stable_freq}
-        self._decay = {"plastic": options.plastic_alpha, "stable": options.stable_alpha}
         self._all = {"stable": head.copy(), "plastic": head.copy(), "working": head}
-        self._steps = 0
-        self._coins = [generator(run.seed, "ema") for run in runs]
+        self._averages = Averages(runs, options)
 
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
-        """Toss the task's coins: for each step, last one first, which runs' heads move."""
-        self._moves: list[dict[str, list[int]]] = [{} for _ in range(steps)]
-        for run, coins in enumerate(self._coins):
-            tossed = torch.rand(steps, 2, generator=coins)
-            for column, name in enumerate(("plastic", "stable")):
-                heads = tossed[:, column] < self._frequency[name]
-                for step in heads.nonzero().flatten().tolist():
-                    self._moves[-1 - step].setdefault(name, []).append(run)
+        """Toss the task's coins."""
+        self._averages.begin_task(steps)
 
     def step(self, batch: Batch) -> None:
         """Step the working head, then let the averages follow."""
@@ -52,7 +73,8 @@ class CLSER(Strategy):
             scale = 2 * self.options.reg / (old * logits.shape[2])
             residual[:, batch.n_new :].add_(drift, alpha=scale * rows)
         self.head.descend(batch.x, residual, self.rate / rows)
-        self._average()
+        for name, share, moved in self._averages.moves():
+            self._all[name].move_towards(self.head, share, moved)
 
     def _teacher(self, batch: Batch) -> Tensor:
         """Logits of the replayed rows by whichever average knows each better, [S, old, C]."""
@@ -63,21 +85,13 @@ class CLSER(Strategy):
         known, rival = (torch.softmax(z, axis).gather(axis, label) for z in (stable, plastic))
         return self.head.by_row(torch.where(known > rival, stable, plastic))
 
-    def _average(self) -> None:
-        """Move the averages of those runs whose coins say so."""
-        self._steps += 1
-        newest = 1 / (self._steps + 1)
-        for name, runs in self._moves.pop().items():
-            share = max(newest, 1 - self._decay[name])
-            self._all[name].move_towards(self.head, share, runs)
-
     def evaluated(self) -> Head:
         """The stable head, as in the original method, unless told otherwise."""
-        return self._all[self.options.head]
+        return self._all[self.options.evaluated]
 
     def heads(self) -> dict[str, Head]:
         """The other two heads."""
-        return {name: head for name, head in self._all.items() if name != self.options.head}
+        return {name: head for name, head in self._all.items() if name != self.options.evaluated}
 
     def keeps_statistics(self, head: Head) -> bool:
         """The authors' averages are copies of the network whose BatchNorm never trains."""

@@ -16,6 +16,7 @@ class DERpp(Strategy):
     was first seen; the MSE is a mean over examples and classes.
     """
 
+    loss_form = "sharc.strategies.loss_forms:DERpp"
     replays = "sampled"
     draws = 2
     wants_logits: ClassVar[bool] = True

@@ -15,6 +15,7 @@ class ER(Strategy):
     of CE(M_k). sampled: `replay_batch` examples drawn from all past tasks.
     """
 
+    loss_form = "sharc.strategies.loss_forms:ER"
     replays = "all"
     Options = EROptions
     options: EROptions

@@ -16,6 +16,7 @@ class GEM(Strategy):
     the gradients g_k of the mean loss over each past task's memory, g that of the batch.
     """
 
+    loss_form = "sharc.strategies.loss_forms:GEM"
     replays = "all"
     Options = GEMOptions
     options: GEMOptions

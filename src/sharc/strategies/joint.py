@@ -8,4 +8,5 @@ from sharc.strategies.sgd import SGD
 class Joint(SGD):
     """SGD without a sequence; the last, smaller batch is used as well."""
 
+    loss_form = "sharc.strategies.loss_forms:Joint"
     joint: ClassVar[bool] = True

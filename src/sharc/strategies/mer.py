@@ -13,6 +13,7 @@ class MER(Strategy):
     averages are a factor of the step.
     """
 
+    loss_form = "sharc.strategies.loss_forms:MER"
     replays = "sampled"
     Options = MEROptions
     options: MEROptions

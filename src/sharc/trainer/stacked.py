@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from sharc.buffers.base import Buffer
-from sharc.engine.head import Head
 from sharc.engine.runs import Accuracies, RunResult, RunSpec
 from sharc.engine.sampling import task_order
 from sharc.engine.task_stream import TaskStream
@@ -18,9 +17,11 @@ from sharc.randomness import generator
 from sharc.strategies.base import Strategy
 from sharc.trainer.batches import BatchPlan
 from sharc.trainer.evaluate import evaluate
+from sharc.trainer.heads import initial_head
 
 MAIN = "main"
 LOOKAHEAD = 8  # steps whose new rows meet the whole memory in one product; one step's is too thin
+PASS_BATCH = 32  # examples at a time when a task is passed over again
 log = logging.getLogger(__name__)
 
 
@@ -37,10 +38,9 @@ class StackedTrainer:
     ) -> None:
         self.stream, self.runs, self.buffer = stream, runs, buffer
         generators = [generator(run.seed, "init") for run in runs]
-        shape = (stream.n_features, stream.n_classes)
-        whole = strategy_class.replay_mode(options) == "all"
-        self.head = Head.initial(generators, *shape, stream.x, many_rows=whole)
+        self.head = initial_head(generators, stream, strategy_class, options)
         self.strategy = strategy_class(self.head, runs, options)
+        self.strategy.classes = stream.classes
         self.batch = options.batch
         self.matrices: dict[str, Tensor] = {}  # per head [2, S, T, T]
         self.messages: dict[int, str] = {}  # of the runs that diverged
@@ -83,6 +83,8 @@ class StackedTrainer:
                 self._observe(step, batch)
                 self.strategy.step(batch)
         self.strategy.flush()
+        again = BatchPlan(self.stream, self.runs, self.head, order, PASS_BATCH)
+        self.strategy.end_task(task, again.plain)
         if self.buffer is not None:
             self.buffer.end_task(task, self.head)
 
@@ -106,14 +108,16 @@ class StackedTrainer:
     def _check_finite(self, task: int) -> None:
         """Stop runs whose weights are no longer finite; the others do not notice."""
         for run in (~self.head.finite()).nonzero().flatten().tolist():
+            for head in (self.head, *self.strategy.heads().values()):
+                head.reset(run)
+            if run in self.messages:
+                continue
             spec = self.runs[run]
             self.messages[run] = (
                 f"{self.strategy.name} diverged in task {task + 1}: seed {spec.seed}, buffer"
                 f" {spec.buffer}, learning rate {self.strategy.rate:g}; lower the learning rate."
             )
             log.warning(self.messages[run])
-            for head in (self.head, *self.strategy.heads().values()):
-                head.reset(run)
 
     def _record(self, task: int) -> None:
         """Evaluate every seen task with every head the strategy has, like ones in one go."""
@@ -125,7 +129,7 @@ class StackedTrainer:
             ]
             if not names:
                 continue
-            joined = Head.joined([heads[name] for name in names])
+            joined = type(self.head).joined([heads[name] for name in names])
             runs, trained = self.runs * len(names), 0 if kept else task + 1
             accuracy = evaluate(self.stream, joined, task + 1, runs, trained)
             for name, part in zip(names, accuracy.chunk(len(names), dim=1), strict=True):
@@ -161,7 +165,7 @@ class StackedTrainer:
         empty: dict[str, Any] = {"items": 0, "parts": {}}
         held = empty if self.buffer is None else self.buffer.ledger(run)
         parts = dict(held["parts"])
-        size = self.head.stored.element_size()
+        size = self.head.b.element_size()
         for name, floats in self.strategy.held_floats().items():
             parts[name] = {"floats": floats, "bytes": floats * size}
         return {

@@ -12,6 +12,7 @@ from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.options import MethodOptions
 from sharc.strategies.base import Strategy
+from sharc.trainer.heads import suited
 from sharc.trainer.stacked import StackedTrainer
 
 MakeBuffer = Callable[[TaskStream, Sequence[RunSpec], MethodOptions, bool], Buffer]
@@ -34,6 +35,7 @@ def train(
     `make_buffer(stream, runs, options, wants_logits)` builds the memory of one stack; a strategy
     without replay never calls it. On the CPU it computes with one thread (see `one_thread`).
     """
+    strategy_class = suited(strategy_class, str(options.get("head", "linear")))
     complete = strategy_class.complete(options)
     stream.check_finite()
     _check_batch(stream, strategy_class, complete.batch)

@@ -1,0 +1,44 @@
+"""ER with an asymmetric cross-entropy: ER-ACE (Caccia et al. 2022)."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from sharc.engine.head import Head
+from sharc.engine.runs import RunSpec
+from sharc.engine.types import Examples, Replay
+from sharc.options import MethodOptions
+from sharc.strategies.by_loss import LossStrategy
+
+
+class ERACE(LossStrategy):
+    """L = L_ce(X_in, C_in) + L_ce(X_bf, C_old and C_in): Eq. 5 of the paper.
+
+    New examples compete among the classes of their own batch, C_in, so they push no older class
+    down; replayed ones compete among all classes seen so far.
+    """
+
+    replays = "sampled"
+
+    def __init__(self, head: Head, runs: list[RunSpec], options: MethodOptions) -> None:
+        super().__init__(head, runs, options)
+        self.every = torch.arange(head.n_classes, device=head.b.device)
+        self.seen = torch.zeros_like(self.every, dtype=torch.bool)
+
+    def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
+        """Note which classes have been seen, this task's among them."""
+        super().begin_task(task, replay, steps)
+        self.seen[self.classes[task]] = True  # in place, so that the loss is not recorded anew
+
+    def loss(self, new: Examples, *replayed: Examples) -> Tensor:
+        """The asymmetric cross-entropy."""
+        here = torch.eq(new.labels[:, None], self.every).any(dim=0)  # [C]
+        total = cross_entropy(among(here, new.logits), new.labels)
+        for old in replayed:
+            total = total + cross_entropy(among(self.seen, old.logits), old.labels)
+        return total
+
+
+def among(classes: Tensor, logits: Tensor) -> Tensor:
+    """Logits [n, C] of some classes [C] alone: the others have no probability."""
+    return logits.masked_fill(~classes, -torch.inf)

@@ -1,0 +1,186 @@
+"""The gradient of one run's loss, for all runs of a stack at once."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from sharc.engine.head import Head
+from sharc.engine.tracing import TracedGradient
+from sharc.engine.types import EMPTY, Batch, Examples, Model, Replay, Weights
+from sharc.strategies.blame import at, located
+
+
+class Rows(NamedTuple):
+    """Rows of S runs that lie together: [S, R, D], [S, R], and perhaps stored logits."""
+
+    x: Tensor
+    labels: Tensor
+    stored: Tensor | None = None  # [S, r, C] of the last r rows
+
+    def tensors(self) -> tuple[Tensor, ...]:
+        """Those that there are; Rows(*tensors) is the inverse."""
+        return (self.x, self.labels) if self.stored is None else (self.x, self.labels, self.stored)
+
+
+Parts = tuple[int, ...]  # how many rows each part of some Rows has
+Loss = Callable[..., Tensor]
+
+
+class HasLoss(Protocol):
+    """What is needed of a strategy."""
+
+    head: Head
+    copies: dict[str, Head]
+
+    def loss(self, new: Examples, *replayed: Examples) -> Tensor:
+        """One run's loss."""
+
+    def penalty(self, model: Model) -> Tensor | float:
+        """One run's regulariser."""
+
+    def project(self, gradient: Tensor, past: Tensor) -> Tensor:
+        """One run's gradient to follow."""
+
+    @classmethod
+    def projects(cls) -> bool:
+        """Whether `project` is to be called."""
+
+
+class StackedLoss:
+    """Sees to it that a loss is recorded once and run at every step (see engine.tracing)."""
+
+    def __init__(self, strategy: HasLoss, draws: int) -> None:
+        self.strategy, self.draws = strategy, draws
+        self.importance: dict[str, Tensor] | None = None
+        self.replay: Replay | None = None
+        self._recorded: dict[Any, TracedGradient] = {}
+        self._seen: tuple[Any, ...] = ()
+
+    def gradient(self, batch: Batch) -> list[Tensor]:
+        """The gradient to follow, one [S, ...] for each of the head's weights."""
+        self._forget_if_changed()
+        if self.replay is not None and self.replay.valid is not None:
+            runs = [self._step(batch, slice(s, s + 1)) for s in range(len(batch.x))]
+            return [torch.cat(parts) for parts in zip(*runs, strict=True)]
+        return self._step(batch, slice(None))
+
+    def _forget_if_changed(self) -> None:
+        """A recorded loss holds the method's attributes as constants."""
+        seen = tuple(map(id, vars(self.strategy).values()))
+        if seen != self._seen:
+            self._recorded.clear()
+            self._seen = seen
+
+    def _step(self, batch: Batch, runs: slice) -> list[Tensor]:
+        rows, parts = self._rows(batch, runs)
+        if not self.strategy.projects():
+            return self._of(rows, parts, runs)
+        alone = [piece for r, p in zip(rows, parts, strict=True) for piece in _pieces(r, p)]
+        each = [self._of((r,), ((r.x.shape[1],),), runs) for r in alone]
+        if len(each) == 1:
+            return each[0]
+        flat = torch.stack([torch.cat([g.flatten(1) for g in part], 1) for part in each], 1)
+        found = [self.strategy.project(f[0].clone(), f[1:].clone()) for f in flat]  # [k, P] each
+        shapes = [g.shape[1:] for g in each[0]]
+        split = torch.stack(found).split([shape.numel() for shape in shapes], dim=1)
+        return [part.unflatten(1, shape) for part, shape in zip(split, shapes, strict=True)]
+
+    def _rows(self, batch: Batch, runs: slice) -> tuple[tuple[Rows, ...], tuple[Parts, ...]]:
+        """What a step passes through the model, and the parts that its loss sees."""
+        stored = None if batch.logits is None else batch.logits[runs]
+        new = Rows(batch.x[runs], batch.y[runs], stored)
+        old = batch.x.shape[1] - batch.n_new
+        sizes = (batch.n_new, *[old // self.draws] * (self.draws if old else 0))
+        if self.replay is None:
+            return (new,), (sizes,)
+        memory, counts = _of_runs(self.replay, runs)
+        return (new, memory), (sizes, counts)
+
+    def _of(self, rows: tuple[Rows, ...], parts: tuple[Parts, ...], runs: slice) -> list[Tensor]:
+        weights = _cut(self.strategy.head.parameters, runs)
+        copies = {name: _cut(h.parameters, runs) for name, h in self.strategy.copies.items()}
+        importance = _cut(self.importance or {}, runs)
+        tensors = [r.tensors() for r in rows]
+        arguments = (weights, copies, importance, tensors)
+        key = (str([t.shape for r in tensors for t in r]), parts, *copies, bool(importance))
+        if key not in self._recorded:
+            try:
+                self._recorded[key] = TracedGradient(self._one_run(parts), arguments)
+            except Exception as error:
+                raise located(type(self.strategy), error) from error
+        return self._recorded[key](*_flat(arguments))
+
+    def _one_run(self, parts: tuple[Parts, ...]) -> Loss:
+        """The loss of one run, of its weights first."""
+        strategy = self.strategy
+        apply = type(strategy.head).apply
+
+        def loss(
+            weights: Weights,
+            copies: dict[str, Weights],
+            importance: Weights,
+            rows: list[tuple[Tensor, ...]],
+        ) -> Tensor:
+            seen: list[Examples] = []
+            for r, sizes in zip(itertools.starmap(Rows, rows), parts, strict=True):
+                z = apply(weights, r.x)
+                others = {name: apply(copy, r.x) for name, copy in copies.items()}
+                seen += _examples(r, sizes, z, others)
+            total = strategy.loss(*seen)
+            if not isinstance(total, Tensor) or total.ndim:
+                found = f"shape {tuple(total.shape)}" if isinstance(total, Tensor) else repr(total)
+                raise at(type(strategy), f"`loss` must return one number per run, got {found}.")
+            return total + strategy.penalty(Model(weights, copies, importance)) if copies else total
+
+        return loss
+
+
+def _examples(
+    rows: Rows, sizes: Parts, logits: Tensor, others: dict[str, Tensor]
+) -> list[Examples]:
+    """The parts of one run's rows [R, D]."""
+    first = len(rows.labels) - (0 if rows.stored is None else len(rows.stored))
+    found, end = [], 0
+    for size in sizes:
+        start, end = end, end + size
+        stored = EMPTY
+        if rows.stored is not None and start >= first:
+            stored = rows.stored[start - first : end - first]
+        theirs = {name: z[start:end] for name, z in others.items()}
+        part = slice(start, end)
+        found.append(Examples(rows.x[part], rows.labels[part], logits[part], stored, theirs))
+    return found
+
+
+def _pieces(rows: Rows, parts: Parts) -> list[Rows]:
+    """Each part as rows of its own."""
+    labels, x = rows.labels.split(parts, dim=1), rows.x.split(parts, dim=1)
+    return [Rows(*pair) for pair in zip(x, labels, strict=True)]
+
+
+def _of_runs(replay: Replay, runs: slice) -> tuple[Rows, Parts]:
+    """The memory of all runs, or, where some slots are empty, of a single one without them."""
+    x, y, logits = replay.x[runs], replay.y[runs], replay.logits
+    logits = None if logits is None else logits[runs]
+    if replay.valid is None:
+        return Rows(x, y, logits), tuple(s.stop - s.start for s in replay.task_slices)
+    (there,) = replay.valid[runs]
+    logits = None if logits is None else logits[:, there]
+    counts = tuple(int(there[s].sum()) for s in replay.task_slices)
+    return Rows(x[:, there], y[:, there], logits), counts
+
+
+def _cut(weights: Weights, runs: slice) -> dict[str, Tensor]:
+    return {name: value[runs] for name, value in weights.items()}
+
+
+def _flat(arguments: tuple[Any, ...]) -> list[Tensor]:
+    """The tensors of the arguments in the order of torch's pytrees, which is slower."""
+    weights, copies, importance, rows = arguments
+    found = list(weights.values())
+    for copy in copies.values():
+        found += copy.values()
+    return [*found, *importance.values(), *(part for r in rows for part in r)]
