@@ -35,8 +35,8 @@ def train(
     `make_buffer(stream, runs, options, wants_logits)` builds the memory of one stack; a strategy
     without replay never calls it. On the CPU it computes with one thread (see `one_thread`).
     """
-    strategy_class = suited(strategy_class, str(options.get("head", "linear")))
     complete = strategy_class.complete(options)
+    strategy_class = suited(strategy_class, complete.head)
     stream.check_finite()
     _check_batch(stream, strategy_class, complete.batch)
     stream = stream.to(resolve_device(complete.device), resolve_dtype(complete.dtype))
