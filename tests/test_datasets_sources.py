@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import small_sources as small
+from sharc.artifacts import arrays
 from sharc.datasets import fetch, npm
 from sharc.datasets.archives import members
 from sharc.datasets.cifar10 import CIFAR10
@@ -249,7 +250,7 @@ def test_a_full_disk_is_called_by_its_name_and_leaves_nothing(tmp_path, monkeypa
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(tensors, "_header", full)
+    monkeypatch.setattr(arrays, "_header", full)
     with pytest.raises(UserError, match=r"the disk is full: .*train\.safetensors"):
         build(dataset, tmp_path, ["npm"])
     assert nothing_written(tmp_path)
