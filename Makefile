@@ -79,7 +79,7 @@ $(READY): $(LOCK) pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-# Avalanche and py-spy; all else, torch above all, is seen where $(VENV) has it.
+# Avalanche; all else, torch above all, is seen where $(VENV) has it.
 $(BENCH_READY): $(READY) bench/requirements.txt
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
 	$(BIN)/python $(SITE) > "$$($(BENCH)/bin/python $(SITE))/sharc-site.pth"

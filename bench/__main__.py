@@ -59,7 +59,7 @@ def main() -> int:
     if asked.expect:
         page.expect(sections)
     else:
-        print(f"Written: {page.write(sections, out, profiled=asked.publish)}")
+        print(f"Written: {page.write(sections, out)}")
     if asked.publish:
         page.publish(out)
     return 0

@@ -181,7 +181,6 @@ def run(size: Size) -> Section:
         for way in found.times:
             images = found.images(way)
             table.add(way, images, found.gain(way), images.scaled(share))
-            section.bars[f"{name} at {pixels} px: {way}"] = images
         section.tables += [table, whole_machine(name, pixels, 32, count, size.rounds)]
         section.measures |= {
             f"features_vs_authors_{name}": found.gain(found.ours),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from bench.recall import SHOWN, sharc
-from bench.section import Curve, Section, Size, Table
+from bench.section import Section, Size, Table
 from bench.streams import Shape, synthetic
 from bench.timing import Measure, Way, exponent, interleaved
 from bench.training import LABELS, ours
@@ -53,34 +53,26 @@ AXES: dict[str, tuple[list[float], Callable[[str, float], Way], tuple[str, ...]]
 
 
 def run(size: Size) -> Section:
-    """Every axis for every method; CPU seconds, medians of interleaved rounds."""
+    """Every axis for every method; CPU seconds, medians of interleaved rounds.
+
+    Fixed costs flatten the fit at small sizes, so the slope between the two largest counts too.
+    """
     section = Section("growth", "Growth")
+    columns = ["size", "from–to", "method", "exponent", "between the two largest"]
+    table = Table("Fitted exponents (1 is linear)", columns)
+    worst: dict[str, float] = {}
     with one_thread():
         for axis, (sizes, make, methods) in AXES.items():
+            name = "growth_" + (axis if axis.isalpha() else "theta")
             for method in methods:
                 label = LABELS.get(method) or f"ER with {SHOWN[method]}, θ grows"
                 ways = {str(n): make(method, n) for n in sizes}
                 times = interleaved(ways, size.rounds - 1, warm_up=False)
                 costs = [statistics.median(times[str(n)].cpu) for n in sizes]
-                slope = exponent(sizes, costs)
-                section.curves.append(Curve(axis, label, sizes, costs, slope))
-    summarise(section)
-    return section
-
-
-def summarise(section: Section) -> None:
-    """The table of exponents, and the largest of each axis.
-
-    Fixed costs flatten the fit at small sizes, so the slope between the two largest counts too.
-    """
-    columns = ["size", "from–to", "method", "exponent", "between the two largest"]
-    table = Table("Fitted exponents (1 is linear)", columns)
-    worst: dict[str, float] = {}
-    for curve in section.curves:
-        span = f"{curve.sizes[0]:g}–{curve.sizes[-1]:g}"
-        last = exponent(curve.sizes[-2:], curve.costs[-2:])
-        table.add(curve.axis, span, curve.label, f"{curve.exponent:.2f}", f"{last:.2f}")
-        name = "growth_" + (curve.axis if curve.axis.isalpha() else "theta")
-        worst[name] = max(worst.get(name, 0.0), curve.exponent, last)
+                whole, last = exponent(sizes, costs), exponent(sizes[-2:], costs[-2:])
+                span = f"{sizes[0]:g}–{sizes[-1]:g}"
+                table.add(axis, span, label, f"{whole:.2f}", f"{last:.2f}")
+                worst[name] = max(worst.get(name, 0.0), whole, last)
     section.measures = {name: Measure.of([value]) for name, value in worst.items()}
     section.tables = [table]
+    return section

@@ -6,56 +6,69 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench import figures, profiles
 from bench.machine import ROOT
-from bench.reasons import REASONS
 from bench.section import Section
-from bench.targets import missed, table
-from bench.timing import Measure
+from bench.targets import TARGETS, tables
+from bench.timing import Measure, number
 
 EXPECTED = ROOT / "bench/expected.json"
 DOCS = ROOT / "docs"
+PICTURE = "benchmarks/ratios.png"
+OURS, MISSED = "#0072B2", "#D55E00"
 
 INTRODUCTION = """# Benchmarks
 
-Made by `make bench`, and the half hour of the direct way on a thousand maps by `python -m bench
---only thousand`; published, with profiles of what fell short, by `python -m bench --publish`.
-Ratios are measured side by side: rounds are interleaved, the number is the median over rounds of
-the ratio within a round, in brackets the smallest and the largest. There are three rounds, two for
-associative memories and growth; cells of the grid, graphs and jobs are timed once, and so have no
-brackets. Time is CPU time with one thread on both sides unless a column says wall. Features and
-maps are synthetic, in the shapes of the paper's data sets. A part can be measured anew on its own
-(`python -m bench --only head`); each says when it was measured, of which commit, and how busy the
-machine was. What a suite took is read from a build at hand (SHARC_BUILT names its folder), else
-from the committed results, which may be another machine's. The page of another machine, a Xeon with
-AVX-512, is `git show 228051a:docs/benchmarks.md`; there Avalanche's tasks had too few steps, which
-flattered us.
+Made by `make bench`, and the half hour of autograd on a thousand maps by `python -m bench --only
+thousand`; `python -m bench --publish` puts this page in place. Ratios are measured side by side:
+rounds are interleaved, the number is the median over rounds of the ratio within a round, in
+brackets the smallest and the largest. There are three rounds, two for associative memories and
+growth; cells of the grid, graphs and jobs are timed once, and so have no brackets. Time is CPU time
+with one thread on both sides unless a column says wall. Features and maps are synthetic, in the
+shapes of the paper's data sets. A part can be measured on its own (`python -m bench --only head`);
+each says when it was measured, of which commit, and how busy the machine was. What a suite took is
+read from a build at hand (SHARC_BUILT names its folder), else from the committed results, which may
+be another machine's.
 """
 
 
-def write(sections: Mapping[str, Section], folder: Path, profiled: bool) -> Path:
-    """The page with its figures and, if asked for, profiles of what fell short, in one folder."""
+def write(sections: Mapping[str, Section], folder: Path) -> Path:
+    """The page and its picture in one folder."""
     measures = all_measures(sections)
-    short = missed(measures) if profiled else []
-    made = profiles.write(short, folder / "benchmarks/profiles")
-
-    def told(measure: str) -> str:
-        if measure not in made:
-            return REASONS.get(measure, "")
-        link = f"[Profile](benchmarks/profiles/{made[measure].path.name})"
-        return f"{REASONS.get(measure, '')} {link}: {made[measure].leading}."
-
-    parts = [INTRODUCTION, *_shared(sections), "", table(measures, told).markdown()]
-    drawn = {path.stem: path for path in figures.draw(sections, folder / "benchmarks")}
+    parts = [INTRODUCTION, *_shared(sections), "", *(t.markdown() for t in tables(measures))]
+    parts += [f"![How many times as fast]({PICTURE})", ""]
+    picture(measures, folder / PICTURE)
     for section in sections.values():
-        parts += [f"## {section.title}", ""]
-        parts += [found.markdown() for found in section.tables]
+        parts += [f"## {section.title}", "", *(found.markdown() for found in section.tables)]
         parts += [f"{note}\n" for note in (*section.notes, _when(section.about))]
-        if section.name in drawn:
-            parts += [f"![{section.title}](benchmarks/{section.name}.png)", ""]
     page = folder / "benchmarks.md"
     page.write_text("\n".join(parts).rstrip() + "\n")
     return page
+
+
+def picture(measures: Mapping[str, Measure], path: Path) -> None:
+    """Every ratio as a dot with its spread on one logarithmic axis, its target as a tick."""
+    from matplotlib.figure import Figure
+
+    shown = [(t, measures[t.measure]) for t in TARGETS if t.is_ratio and t.measure in measures]
+    figure = Figure(figsize=(8, 0.26 * len(shown) + 0.8), layout="constrained")
+    axes = figure.subplots()
+    for at, (target, found) in enumerate(reversed(shown)):
+        colour = OURS if target.met(found) else MISSED
+        axes.plot([found.low, found.high], [at, at], color=colour, lw=1.2)
+        axes.plot(found.median, at, "o", color=colour, markersize=5)
+        axes.plot(target.bound, at, "|", color="#555555", markersize=9)
+        axes.annotate(
+            f"  {number(found.median)}",
+            (max(found.high, target.bound), at),
+            va="center",
+            fontsize=7,
+        )
+    axes.set_yticks(range(len(shown)), [t.what for t, _ in reversed(shown)], fontsize=7)
+    axes.axvline(1, color="#999999", lw=0.8)
+    axes.set(xscale="log", xlabel="× as fast (log); dot: measured, tick: target")
+    axes.margins(x=0.08)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
 def _shared(sections: Mapping[str, Section]) -> list[str]:

@@ -1,10 +1,11 @@
-"""What one part of the benchmark hands over: tables, measures by name, and curves to draw."""
+"""What one part of the benchmark hands over: tables, and measures by name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from bench.timing import Measure
+from sharc.tables.render import pipes
 
 
 @dataclass(frozen=True)
@@ -39,24 +40,8 @@ class Table:
 
     def markdown(self) -> str:
         """The table as Markdown."""
-        lines = [f"### {self.title}", "", *_row(self.columns), "|" + "---|" * len(self.columns)]
-        lines += [line for row in self.rows for line in _row(row)]
-        return "\n".join([*lines, "", self.note, ""] if self.note else [*lines, ""])
-
-
-def _row(cells: Sequence[str]) -> list[str]:
-    return ["| " + " | ".join(cells) + " |"]
-
-
-@dataclass
-class Curve:
-    """Cost against size: one line of a growth plot."""
-
-    axis: str
-    label: str
-    sizes: list[float]
-    costs: list[float]
-    exponent: float
+        body = pipes(self.columns, self.rows)
+        return "\n".join([f"### {self.title}", "", body, *([self.note, ""] if self.note else [])])
 
 
 @dataclass
@@ -67,9 +52,7 @@ class Section:
     title: str
     tables: list[Table] = field(default_factory=list)
     measures: dict[str, Measure] = field(default_factory=dict)
-    curves: list[Curve] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    bars: dict[str, Measure] = field(default_factory=dict)  # drawn as one chart
     about: dict[str, str] = field(default_factory=dict)  # when, where and of what it was measured
 
     def json(self) -> dict[str, Any]:
@@ -79,9 +62,7 @@ class Section:
             "title": self.title,
             "tables": [vars(table) for table in self.tables],
             "measures": {name: m.json() for name, m in self.measures.items()},
-            "curves": [vars(curve) for curve in self.curves],
             "notes": self.notes,
-            "bars": {name: m.json() for name, m in self.bars.items()},
             "about": self.about,
         }
 
@@ -93,8 +74,6 @@ class Section:
             content["title"],
             [Table(**table) for table in content["tables"]],
             {name: Measure.parse(m) for name, m in content["measures"].items()},
-            [Curve(**curve) for curve in content["curves"]],
             list(content["notes"]),
-            {name: Measure.parse(m) for name, m in content["bars"].items()},
             dict(content["about"]),
         )

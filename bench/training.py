@@ -43,7 +43,7 @@ def ours(
 
 def plain(method: str, stream: TaskStream) -> None:
     """Train one seed as the textbook does."""
-    known = PROTOCOL | load("method", method.partition("_")[0]).defaults
+    known = load("method", method.partition("_")[0]).complete(PROTOCOL)
     if method == "joint":
         textbook.train_jointly(stream, 0, known)
     else:
@@ -174,7 +174,6 @@ def _engines(section: Section, times: dict[str, Times], shape: Shape, size: Size
         kind, method = key.split()[:2]
         ahead = ratio(times[key], times[f"steps {method} 5"], SEEDS * n / done)
         table.add(name, times[key].per(done), ahead)
-        section.bars[f"{name}, {shape.classes} classes"] = times[key].per(done)
         if kind in ("framework", "avalanche"):
             section.measures[f"{method}_vs_{kind}_{shape.classes}"] = ahead
             if wide := times.get(f"steps {method} 15"):

@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -11,16 +10,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmark is no installed package
 
-from bench import profiles  # noqa: E402
 from bench.__main__ import PARTS  # noqa: E402
-from bench.page import fallen  # noqa: E402
-from bench.profiles import work_of  # noqa: E402
-from bench.reasons import REASONS  # noqa: E402
+from bench.page import fallen, write  # noqa: E402
 from bench.section import SIZES, Section, Table  # noqa: E402
 from bench.streams import CIFAR10, CIFAR100, Shape, steps, synthetic  # noqa: E402
-from bench.targets import TARGETS, Target, missed  # noqa: E402
+from bench.targets import TARGETS, Target, tables  # noqa: E402
 from bench.timing import Measure, Spent, Times, exponent, interleaved, number, ratio  # noqa: E402
-from bench.work import WORK  # noqa: E402
 
 
 def test_a_ratio_is_the_median_over_rounds_of_the_ratio_within_a_round() -> None:
@@ -55,60 +50,38 @@ def test_synthetic_maps_average_to_the_pooled_features() -> None:
     assert pooled.numpy() == pytest.approx(stream.x[index].numpy(), abs=1e-5)
 
 
-def test_a_target_is_met_at_its_bound_and_a_ceiling_from_below() -> None:
-    floor, ceiling = Target("", "a", 5), Target("", "b", 5, ceiling=True)
-    assert floor.reached(5, Measure.of([5])) == "met"
-    assert "not met" in floor.reached(5, Measure.of([4.9]))
-    assert ceiling.reached(5, Measure.of([4.9])) == "met"
-    assert "not met" in ceiling.reached(5, Measure.of([5.1]))
+def test_a_ratio_is_kept_at_its_bound_and_a_cost_below_it_and_a_miss_says_why() -> None:
+    floor, ceiling = Target("", "a", 5, "why"), Target("", "b", 5, cost="min")
+    assert floor.said(Measure.of([5])) == "≥ 5 ×"
+    assert floor.said(Measure.of([4.9])) == "≥ 5 ×, **missed**: why"
+    assert ceiling.said(Measure.of([4.9])) == "≤ 5 min"
+    assert ceiling.said(Measure.of([5.1])) == "≤ 5 min, **missed**"
+    assert floor.said(None) == "≥ 5 ×"
 
 
-def test_only_measured_targets_can_be_missed_and_an_aim_counts() -> None:
-    assert missed({}) == []
-    assert missed({"er_vs_plain_10": Measure.of([14.9])}) == ["er_vs_plain_10"]
-    assert missed({"er_vs_plain_10": Measure.of([39.9])}) == ["er_vs_plain_10"]
-    assert missed({"er_vs_plain_10": Measure.of([40])}) == []
-    assert len({target.measure for target in TARGETS}) == len(TARGETS)
-
-
-def test_the_published_page_has_every_target_and_a_profile_of_what_fell_short() -> None:
+def test_the_published_page_has_every_target_in_one_of_its_two_tables() -> None:
     page = (ROOT / "docs/benchmarks.md").read_text()
-    shown = page[page.index("### Targets") : page.index("## Feature extraction")]
-    rows = [line.strip("| ").split(" | ") for line in shown.splitlines() if line.startswith("| ")]
-    assert [row[0] for row in rows[1:]] == [target.what for target in TARGETS]
-    for row in rows[1:]:
-        if "**not met**" in row:
-            [profile] = re.findall(r"\(benchmarks/profiles/(\w+\.txt)\)", row[-1])
-            assert " %" in (ROOT / "docs/benchmarks/profiles" / profile).read_text(), row
-            assert re.match(r"[A-Z].*\. \[Profile\]", row[-1]), row
-        if "not measured" in row:
-            assert "GPU" in row[-1], row
+    top = page[: page.index("## Feature extraction")]
+    shown = [line.strip("| ").split(" | ")[0] for line in top.splitlines() if line[:2] == "| "]
+    made = [row[0] for table in tables({}) for row in table.rows]
+    assert [what for what in shown if what in made] == made
+    assert sorted(made) == sorted({target.what for target in TARGETS})
+    assert "not measured" not in top
+    assert (ROOT / "docs/benchmarks/ratios.png").is_file()
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.measure)
-def test_whatever_may_be_missed_has_its_words_and_its_work(target: Target) -> None:
-    if target.measure in ("peak_mb_features", "bayes_pcn_error_share", "stacked_equals_lone"):
-        return  # no time goes anywhere: a failure of these is one to mend
-    if "saliency" in target.measure:
-        return  # the row above it with more work on the other side
-    assert target.measure in REASONS
-    work = work_of(target.measure)
-    if work is None:
-        assert target.measure in ("demo_minutes", "stacked_close_on_cuda")
-    elif not work.startswith("features"):
-        assert work.split()[0] in WORK
-
-
-def test_samples_count_for_our_own_line_though_torch_was_called() -> None:
-    raw = (
-        "a (x.py:1);measured (bench/work.py:9);f (sharc/errors.py:3);g (torch/y.py:5) 3\n"
-        "a (x.py:1);measured (bench/work.py:9);f (sharc/errors.py:3) 1\n"
-        "a (x.py:1);prepare (bench/work.py:4) 90\n"
+def test_a_page_is_its_sections_with_the_machine_the_ratios_and_one_picture(tmp_path) -> None:
+    about = dict.fromkeys(("processor", "versions", "date", "commit", "command", "load"), "x")
+    section = Section(
+        "head", "Head training", measures={"er_vs_plain_10": Measure.of([13, 14, 15])}
     )
-    title, leading, _, line, *_ = profiles.by_line("steps", raw).splitlines()
-    assert title.startswith("steps: 4 samples")
-    assert leading == "`f` 100 %"
-    assert line == "100.0 %  sharc/errors.py:3 f"
+    section.about = about | {"seconds": "1"}
+    page = write({"head": section}, tmp_path).read_text()
+    assert (
+        "| ER, 10 replayed: plain PyTorch loop, 5 seeds | 14 (13–15) | ≥ 15 ×, **missed**" in page
+    )
+    assert [path.name for path in (tmp_path / "benchmarks").iterdir()] == ["ratios.png"]
+    assert "## Head training" in page
 
 
 def test_the_guard_notices_less_than_half_a_doubled_cost_and_what_is_gone() -> None:
