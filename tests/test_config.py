@@ -86,7 +86,7 @@ def test_a_yaml_tag_is_refused_and_not_executed(tmp_path: Path):
 
 
 def test_a_key_written_twice_is_refused(tmp_path: Path):
-    assert "'suite' stands twice" in refused(tmp_path, "suite: demo", "suite: demo\nsuite: paper")
+    assert "duplicate key 'suite'" in refused(tmp_path, "suite: demo", "suite: demo\nsuite: paper")
 
 
 def test_a_missing_file_says_where_to_be(tmp_path: Path):

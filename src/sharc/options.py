@@ -16,7 +16,7 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
-NOT_REGISTERED = "not_registered"  # pydantic's type of error for a name that nothing stands for
+NOT_REGISTERED = "not_registered"  # pydantic's type of error for an unregistered name
 
 # What may be said of the switches of the protocol, whose blocks and models share these types.
 BufferRule = Literal["last", "batch_prefix", "reservoir", "ring"]

@@ -55,9 +55,9 @@ def grouped(
             yield Group(task, part.slots, cue, RecallProbe.of(maps[rows], cue, N_PROBE))
 
 
-def fill(found: list[tuple[Group, Recalled]], x: Tensor, slices: list[slice]) -> None:
+def fill(answers: list[tuple[Group, Recalled]], x: Tensor, slices: list[slice]) -> None:
     """Put recalled channels where x [M, K] has none; what was kept stays as it is."""
-    for group, recalled in found:
+    for group, recalled in answers:
         target = x[slices[group.task]]
         kept = group.cue.kept
         target[group.slots] = torch.where(kept, target[group.slots], recalled.pooled.to(x))

@@ -44,21 +44,21 @@ class RecallProbe:
 
 
 def errors_by_task(
-    found: Sequence[tuple[int, RecallProbe, Recalled]], after: int
+    answers: Sequence[tuple[int, RecallProbe, Recalled]], after: int
 ) -> list[dict[str, Any]]:
     """Mean squared errors per dropped entry: one record per task, `after` which task it was."""
     tasks: dict[int, list[tuple[RecallProbe, Recalled]]] = {}
-    for task, probe, recalled in found:
+    for task, probe, recalled in answers:
         tasks.setdefault(task, []).append((probe, recalled))
     return [_errors(part, task, after) for task, part in sorted(tasks.items())]
 
 
-def _errors(found: list[tuple[RecallProbe, Recalled]], task: int, after: int) -> dict[str, Any]:
-    entries = sum(probe.entries for probe, _ in found)
+def _errors(answers: list[tuple[RecallProbe, Recalled]], task: int, after: int) -> dict[str, Any]:
+    entries = sum(probe.entries for probe, _ in answers)
     sums = {
-        "mse": sum(probe.error(recalled) for probe, recalled in found),
-        "zero_fill_mse": sum(probe.zero_fill for probe, _ in found),
-        "mean_fill_mse": sum(probe.mean_fill for probe, _ in found),
+        "mse": sum(probe.error(recalled) for probe, recalled in answers),
+        "zero_fill_mse": sum(probe.zero_fill for probe, _ in answers),
+        "mean_fill_mse": sum(probe.mean_fill for probe, _ in answers),
     }
     means = {name: total / max(entries, 1) for name, total in sums.items()}
     return {"task": task, "after": after, "age": after - task, **means}

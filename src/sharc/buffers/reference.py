@@ -29,7 +29,7 @@ class WriteBatch:
 
     examples: StoredExamples
     written: Tensor  # training indices; empty when nothing is written
-    place: Tensor  # [n] of each example in `written`
+    row: Tensor  # [n] of each example in `written`
     recalled: bool  # whether these examples are ever recalled
 
 
@@ -120,14 +120,14 @@ class ReferenceBuffer(SharcBuffer):
         super().end_task(task, head)
 
     def _write(self, run: int, task: int, memory: AssociativeMemory) -> None:
-        found: list[tuple[Group, Recalled]] = []
+        answers: list[tuple[Group, Recalled]] = []
         for batch in self._write_batches(run):
             groups = self._write_batch(run, task, batch, memory)
             self.groups[run] += groups
             if self.sharc.recall == "at_store":
-                found += self._recall(run, groups)
-        fill(found, self.known[-1][run], [slice(None)] * (task + 1))
-        self._measure(run, found, task)
+                answers += self._recall(run, groups)
+        fill(answers, self.known[-1][run], [slice(None)] * (task + 1))
+        self._measure(run, answers, task)
         if self.sharc.forget == "task" and (task + 1) % self.sharc.forget_every == 0:
             memory.forget()
 
@@ -166,12 +166,12 @@ class ReferenceBuffer(SharcBuffer):
             if self.sharc.forget == "write":
                 memory.forget()
             memory.write(written.flatten(1), self.stream.y[batch.written])
-            maps = written[batch.place]
+            maps = written[batch.row]
         else:
             maps = self.maps(run, examples.index)
         if not batch.recalled or not len(examples.slots):
             return []
-        return list(grouped(task, examples, maps, first + batch.place))
+        return list(grouped(task, examples, maps, first + batch.row))
 
 
 def _count(rows: Tensor) -> Tensor:

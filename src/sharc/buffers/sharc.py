@@ -74,9 +74,9 @@ class SharcBuffer(Buffer):
         """Recall every example of every past task from its kept channels."""
         x = torch.cat(self.known, dim=1)  # [S, M, K]
         for run in range(len(self.runs)):
-            found = self._recall(run, self.groups[run])
-            fill(found, x[run], self.slices())
-            self._measure(run, found, after)
+            answers = self._recall(run, self.groups[run])
+            fill(answers, x[run], self.slices())
+            self._measure(run, answers, after)
         return self.replay_of(x)
 
     def capture(self, capture: Capture, head: Head) -> None:
@@ -108,8 +108,8 @@ class SharcBuffer(Buffer):
         recalled = memory.recall_stored([group.cue for group in groups], N_PROBE)
         return list(zip(groups, recalled, strict=True))
 
-    def _measure(self, run: int, found: list[tuple[Group, Recalled]], after: int) -> None:
-        self.errors[run] += errors_by_task([(g.task, g.probe, r) for g, r in found], after)
+    def _measure(self, run: int, answers: list[tuple[Group, Recalled]], after: int) -> None:
+        self.errors[run] += errors_by_task([(g.task, g.probe, r) for g, r in answers], after)
 
     def stored(self, run: int, task: int = -1) -> StoredExamples:
         """The examples that a run keeps of a task."""

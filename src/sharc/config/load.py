@@ -21,7 +21,7 @@ class _PlainLoader(yaml.SafeLoader):
         for key in keys:
             if isinstance(key, (dict, list)) or keys.count(key) > 1:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands twice or is no plain name", node.start_mark
+                    None, None, f"duplicate key {key!r} (or not a plain name)", node.start_mark
                 )
         return super().construct_mapping(node, deep)
 

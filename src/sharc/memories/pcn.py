@@ -58,6 +58,6 @@ class PCN(CodingNetwork):
         self._mu = keep * self._mu + beta * self._mu0
 
     def n_floats(self) -> dict[str, int]:
-        """R and mu, and their copies for forgetting; one zero stands for all of U."""
+        """R and mu, and their copies for forgetting; all of U is one zero."""
         held = self._r.numel() + self._mu.numel() + 1
         return {"weights": held, "prior": self._r0.numel() + self._mu0.numel()}

@@ -119,7 +119,7 @@ def infer_read(grams: ReadGrams, posterior: Posterior, steps: int, tolerance: fl
         rate = (top_r + (posterior.size - ratio).abs_() * top_u).reciprocal_()
         after = torch.addcmul(z, slope * scale, rate, value=-1).clamp_min_(0)
         move = after - before
-        momentum.masked_fill_(_dots(slope, move) > 0, 1.0)  # it points uphill: start anew
+        momentum.masked_fill_(_dots(slope, move) > 0, 1.0)  # it points uphill: restart
         grown = (1 + (1 + 4 * momentum.square()).sqrt()) / 2
         z = torch.addcmul(after, move, (momentum - 1) / grown).clamp_min_(0)
         before, momentum = after, grown
