@@ -36,6 +36,7 @@ check: $(READY)  ## style and types
 	$(ACTIVE) ruff format --check src tests bench docs
 	$(ACTIVE) snakefmt --check Snakefile
 	$(ACTIVE) mypy
+	$(ACTIVE) lint-imports --no-cache
 
 format: $(READY)  ## put the code into shape
 	$(ACTIVE) ruff check --fix src tests bench docs

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sharc.experiment import Trained as Trained
     from sharc.experiment import summary as summary
     from sharc.experiment import train as train
-    from sharc.figures.trained import plot_curves as plot_curves
-    from sharc.figures.trained import plot_summary as plot_summary
+    from sharc.experiment_figures import plot_curves as plot_curves
+    from sharc.experiment_figures import plot_summary as plot_summary
     from sharc.memories.base import AssociativeMemory as AssociativeMemory
     from sharc.project import load_params as load_params
     from sharc.results.folder import Results as Results
@@ -42,8 +42,8 @@ _HOMES = {
     "train": "sharc.experiment",
     "summary": "sharc.experiment",
     "Trained": "sharc.experiment",
-    "plot_curves": "sharc.figures.trained",
-    "plot_summary": "sharc.figures.trained",
+    "plot_curves": "sharc.experiment_figures",
+    "plot_summary": "sharc.experiment_figures",
     "TaskStream": "sharc.engine.task_stream",
     "Strategy": "sharc.strategies.base",
     "AssociativeMemory": "sharc.memories.base",

@@ -1,0 +1,25 @@
+"""The packages form layers, and their picture is that of the code."""
+
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+from docs import layers
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_every_package_imports_only_what_lies_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert lint_imports(no_cache=True) == 0
+
+
+def test_the_picture_of_the_layers_is_current() -> None:
+    shown = (ROOT / "docs/layers.svg").read_text(encoding="utf-8")
+    assert shown == layers.picture(), "run `python -m docs.layers`"
+
+
+def test_only_the_imports_that_no_longer_path_implies_are_drawn() -> None:
+    edges = {"a": {"b", "c"}, "b": {"c"}}
+    assert list(layers.shortest(edges)) == [("a", "b"), ("b", "c")]
