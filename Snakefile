@@ -11,7 +11,7 @@ Snakemake leaves in place what a job need not make again, such as the runs of se
 What a stage does and what it depends on is declared in `src/sharc/pipeline/<stage>.py`.
 """
 
-from sharc.workflow.snakefile import start
+from sharc.entry.snakefile import start
 
 suite = start(workflow, config.get("suite"))
 FEATURES = f"outputs/{suite.trained_on}/{{dataset}}/{{backbone}}/meta.json"
@@ -31,14 +31,14 @@ rule all:
 
 
 rule job:  # what all stages have in common
-    params:
-        why=suite.why,
     resources:
         **suite.resources("other"),
+    params:
+        why=suite.why,
     message:
         "{params.why}"
     shell:
-        "python -m sharc.workflow.job {output[0]} --suite {suite.name}"
+        "python -m sharc.entry.job {output[0]} --suite {suite.name}"
         " --threads {threads} --log {log}"
 
 
@@ -67,10 +67,10 @@ use rule job as features with:
         update("outputs/features/{dataset}/{backbone}/meta.json"),
     log:
         "outputs/logs/features/{dataset}/{backbone}.log",
+    priority: 2  # they take all cores, which are never free together once training has begun
     threads: suite.threads("features")
     resources:
         **suite.resources("features"),
-    priority: 2  # they take all cores, which are never free together once training has begun
 
 
 use rule job as streamed with:
@@ -80,10 +80,10 @@ use rule job as streamed with:
         update("outputs/streamed/{split}/{backbone}/meta.json"),
     log:
         "outputs/logs/streamed/{split}/{backbone}.log",
+    priority: 2
     threads: suite.threads("train")
     resources:
         **suite.resources("train"),
-    priority: 2
 
 
 use rule job as train with:
@@ -94,10 +94,10 @@ use rule job as train with:
         update("outputs/runs/{dataset}/{backbone}/{method}/{memory}.receipt.json"),
     log:
         "outputs/logs/train/{dataset}/{backbone}/{method}/{memory}.log",
+    priority: suite.longest_first("train")
     threads: suite.threads("train")
     resources:
         **suite.resources("train"),
-    priority: suite.longest_first("train")
 
 
 use rule job as figure1 with:
@@ -116,10 +116,10 @@ use rule job as rungs with:
         update("outputs/rungs/{dataset}/{method}/receipt.json"),
     log:
         "outputs/logs/rungs/{dataset}/{method}.log",
+    priority: 1
     threads: suite.threads("train")
     resources:
         **suite.resources("train"),
-    priority: 1
 
 
 use rule job as ladder with:

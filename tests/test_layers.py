@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from importlinter.cli import lint_imports
-
 from docs import layers
+from importlinter.cli import lint_imports
 
 ROOT = Path(__file__).parent.parent
 

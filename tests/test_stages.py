@@ -8,9 +8,10 @@ import pytest
 import yaml
 
 from sharc.config import load_params
+from sharc.entry import dvc
 from sharc.pipeline import STAGES, build_graph, load_graph
 from sharc.registry import KINDS, module_of
-from sharc.workflow import dvc, sources
+from sharc.workflow import sources
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Job
 
@@ -20,7 +21,7 @@ DVC = yaml.safe_load((ROOT / "dvc.yaml").read_text())
 NO_ARTIFACT = sources.BY_VALUE | {
     "sharc.experiment": "trains from Python what the pipeline trains, and makes no artifact",
     "sharc.streams": "serves `sharc.experiment`",
-    "sharc.figures.trained": "draws for `sharc.experiment`",
+    "sharc.experiment_figures": "draws for `sharc.experiment`",
     "sharc.project": "finds params.yaml for `sharc.experiment`",
     "sharc.__main__": "starts the command line",
     "sharc.compare": "looks at artifacts and makes none",
@@ -78,7 +79,7 @@ def test_every_module_makes_some_job_stale_or_is_listed_as_unable_to_change_an_a
         ("report/page.html.j2", {"report"}),
         ("registry.py", set()),
         ("config/model.py", set()),
-        ("workflow/job.py", set()),
+        ("entry/job.py", set()),
     ],
 )
 def test_an_edit_makes_exactly_those_jobs_stale_that_use_the_module(
@@ -148,7 +149,7 @@ def test_dvc_has_a_stage_for_each_rule_with_its_parameters_code_and_inputs():
     assert list(DVC["stages"]) == [stage.stage for stage in STAGES]
     for stage in STAGES:
         entry = DVC["stages"][stage.stage]
-        assert entry["cmd"] == f"python -m sharc.workflow.dvc {stage.stage}"
+        assert entry["cmd"] == f"python -m sharc.entry.dvc {stage.stage}"
         assert set(entry["params"]) == set(stage.params), stage
         assert "src/sharc" in entry["deps"]
     for job in jobs():

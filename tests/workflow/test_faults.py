@@ -10,7 +10,7 @@ from project import Project, built, clone
 from test_both_tools import wait_for
 
 from sharc.artifacts.files import PARTIAL
-from sharc.workflow.dvc import outs
+from sharc.entry.dvc import outs
 
 pytestmark = pytest.mark.slow
 LITE0 = "digits/efficientnet_lite0"
@@ -31,7 +31,7 @@ TARGETS = {
 def job(project: Project, stage: str, code: int) -> str:
     """Run one job as a rule of the Snakefile does."""
     return project.run(
-        *("python", "-m", "sharc.workflow.job", TARGETS[stage], "--suite", "demo"),
+        *("python", "-m", "sharc.entry.job", TARGETS[stage], "--suite", "demo"),
         *("--log", f"outputs/logs/{stage}/it.log"),
         code=code,
     )

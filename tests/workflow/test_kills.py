@@ -10,7 +10,7 @@ from processes import Build
 from project import Project, built, clone
 
 from sharc.artifacts.files import PARTIAL
-from sharc.workflow.dvc import outs
+from sharc.entry.dvc import outs
 
 pytestmark = pytest.mark.slow
 KILLS = {  # how often each stage is struck; 20 in all

@@ -76,7 +76,7 @@ def test_a_flipped_byte_is_noticed_and_exactly_its_job_is_built_again(
 def test_a_full_disk_is_said_to_be_full(
     climbed: Project, copied: Project, artifact: str, target: str
 ):
-    words = ("python", "-m", "sharc.workflow.job", target, "--suite", "demo", "--log", "it.log")
+    words = ("python", "-m", "sharc.entry.job", target, "--suite", "demo", "--log", "it.log")
     with small_disk(copied.folder / "outputs") as disk:
         shutil.rmtree((copied.folder / artifact).parent)
         disk.leave(room=2000)

@@ -140,8 +140,8 @@ def trace(
 @app.command()
 def record() -> None:
     """Tell DVC what Snakemake built (Snakemake does it itself after a successful build)."""
+    from sharc.entry import dvc
     from sharc.pipeline import load_graph
-    from sharc.workflow import dvc
 
     dvc.record(load_graph())
 

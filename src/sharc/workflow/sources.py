@@ -22,6 +22,7 @@ BY_VALUE = {
     "sharc.registry": "finds a class by name; what was found, and its source, are in the key",
     "sharc.references": "imports a class by its address; both address and source are in the key",
     "sharc.pipeline": "plans the jobs of other stages; what those made is this one's input",
+    "sharc.entry": "starts jobs and tells Snakemake and DVC of them",
     "sharc.workflow": "decides whether and when a job runs, not what it makes",
 }
 

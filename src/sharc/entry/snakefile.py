@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from sharc.config import load_params
+from sharc.entry import dvc
+from sharc.entry.job import FORCED
 from sharc.errors import UserError
 from sharc.pipeline import STAGES, build_graph
-from sharc.workflow import dvc
 from sharc.workflow.accept import accept
 from sharc.workflow.freshness import State, failures, order_times, states
 from sharc.workflow.graph import Graph
-from sharc.workflow.job import FORCED
 from sharc.workflow.lock import lock_build
 from sharc.workflow.stage import Job
 

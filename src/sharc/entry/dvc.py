@@ -1,6 +1,6 @@
 """DVC: told what Snakemake built, so that the two never disagree, and a stage's command for it.
 
-python -m sharc.workflow.dvc train    what the stage `train` in dvc.yaml runs
+python -m sharc.entry.dvc train    what the stage `train` in dvc.yaml runs
 """
 
 import os

@@ -1,6 +1,6 @@
 """Build one job: check what it reads, run its stage, write provenance and, last, the receipt.
 
-Called by the rules of the Snakefile:  python -m sharc.workflow.job outputs/report.html
+Called by the rules of the Snakefile:  python -m sharc.entry.job outputs/report.html
 """
 
 import argparse
@@ -26,7 +26,7 @@ FORCED = "SHARC_FORCED"  # environment variable: jobs that Snakemake was told to
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build the job named on the command line; 2 for a user's mistake, 1 for anything else."""
-    parser = argparse.ArgumentParser(prog="python -m sharc.workflow.job", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m sharc.entry.job", description=__doc__)
     parser.add_argument("target", help="the main file of the job")
     parser.add_argument("--suite", required=True)
     parser.add_argument("--threads", type=int, default=1)

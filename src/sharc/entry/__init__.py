@@ -1,0 +1,1 @@
+"""The entry points of the pipeline: what Snakemake, DVC and the shell call."""
