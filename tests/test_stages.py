@@ -38,6 +38,7 @@ NO_ARTIFACT = sources.BY_VALUE | {
     "sharc.datasets.image_parquet": "for data sets that params.yaml adds; none is added",
     "sharc.datasets.image_set": "for data sets that params.yaml adds; none is added",
     "sharc.trainer.selection": "no stage uses it yet",
+    "sharc.strategies.loss_forms": "the methods as losses, which tests compare the others with",
     "sharc.textbook": "for readers and tests; the pipeline does not run it",
 }
 
