@@ -22,8 +22,7 @@ help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 run: $(READY)  ## build the demo suite to outputs/report.html
-	$(ACTIVE) snakemake --cores $(CORES) all
-	@echo "Open outputs/report.html"
+	@$(ACTIVE) sharc build --cores $(CORES)
 
 test: $(READY)  ## the fast tests
 	$(ACTIVE) pytest -m "not slow" -n 2
@@ -75,8 +74,11 @@ env: $(READY)  ## the environment alone, in .venv
 # Written last, so that an interrupted installation is taken up again.
 $(READY): $(LOCK) pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else "sharc needs Python 3.11 to 3.13, this is %d.%d: make PYTHON=python3.12 ..." % v)'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(LOCK)
+	@echo "Installing the pinned packages into $(VENV): once, about two minutes."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "  1 of 2: $$(grep -c '==' $(LOCK)) packages, PyTorch the largest ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(LOCK)
+	@echo "  2 of 2: sharc itself ..."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 

@@ -1,10 +1,12 @@
 """`sharc grid`: which jobs are cached, which would run, and why."""
 
+import os
 from collections.abc import Sequence
 
 from sharc.config import load_params
 from sharc.grid import cells
 from sharc.pipeline import build_graph
+from sharc.workflow.estimate import estimate
 from sharc.workflow.freshness import states
 
 
@@ -32,6 +34,8 @@ def show_grid(suite: str | None, all_jobs: bool) -> None:
                 *((name, "cached" if s.current else "to run", s.why) for name, s in shown),
             ]
         )
+    if expected := estimate(graph, found, os.cpu_count() or 1):
+        print(f"\nBuilding it takes {expected.text()}.")
     if all(state.current for state in found.values()):
         print("\nEverything is current: there is nothing to build.")
 

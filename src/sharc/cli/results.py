@@ -1,4 +1,4 @@
-"""The commands that bring other results beside ours: `sharc compare` and `sharc import`."""
+"""More commands: `sharc build`, and `compare` and `import` for results beside ours."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,8 +8,22 @@ import typer
 
 def register(app: typer.Typer) -> None:
     """Add the commands to `sharc`."""
+    app.command("build")(build)
     app.command("compare")(compare)
     app.command("import")(import_log)
+
+
+def build(
+    targets: Annotated[
+        list[str] | None, typer.Argument(help="Files or folders to build; all by default.")
+    ] = None,
+    suite: Annotated[str | None, typer.Option(help="Another suite than params.yaml's.")] = None,
+    cores: Annotated[int | None, typer.Option(help="All of the machine's by default.")] = None,
+) -> None:
+    """Build a suite with Snakemake, showing one line of progress and the time left."""
+    from sharc.cli.build import build as run
+
+    run(suite, cores, targets or [])
 
 
 def compare(

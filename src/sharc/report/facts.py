@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sharc.artifacts.files import read_json
@@ -124,9 +125,15 @@ def costs(jobs: "Mapping[str, Job]") -> list[dict[str, Any]]:
                 "seconds": round(sum(record["wall_seconds"] for record in members), 1),
                 "cpu_hours": round(sum(record["cpu_seconds"] for record in members) / 3600, 4),
                 "peak_mb": max(record["peak_memory_mb"] for record in members),
+                "disk_mb": round(sum(_bytes(record) for record in members) / 1e6, 1),
             }
         )
     return rows
+
+
+def _bytes(record: Mapping[str, Any]) -> int:
+    """What a job's artifacts take on disk."""
+    return sum(Path(name).stat().st_size for name in record["outputs"] if Path(name).is_file())
 
 
 def duration(made: Sequence[Mapping[str, Any]]) -> dict[str, float]:

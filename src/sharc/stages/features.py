@@ -1,5 +1,6 @@
 """Stage features: data/raw -> outputs/features, the maps of a frozen backbone, in chunks."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,12 +126,17 @@ def named_images(data: RawData, split: Path | None) -> dict[str, Array]:
     return {part: np.sort(np.concatenate([task[part] for task in tasks])) for part in parts}
 
 
+def _quiet() -> bool | None:
+    """No bar where nobody sees it; `sharc build` reads it from a pipe."""
+    return False if "SHARC_PROGRESS" in os.environ else None
+
+
 def _extract(work: Extraction, ledger: Ledger, parts: list[Part], rows: int) -> set[str]:
     """Compute every chunk that is not there yet; the names of all that belong to the cache."""
     wanted = set()
     sizes = {part: len(work.data.labels(part.split)) for part in parts}
     total = sum(sizes.values())
-    with Writer(ledger.keep) as writer, tqdm(total=total, unit="img", disable=None) as bar:
+    with Writer(ledger.keep) as writer, tqdm(total=total, unit="img", disable=_quiet()) as bar:
         for part, size in sizes.items():
             for number, start in enumerate(range(0, size, rows)):
                 name, end = chunk_name(part.name, number), min(start + rows, size)
