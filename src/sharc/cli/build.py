@@ -1,6 +1,7 @@
 """`sharc build`: Snakemake with one live line of progress, and silence where nobody watches."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -68,7 +69,4 @@ def _read(process: "subprocess.Popen[str]", progress: Progress) -> None:
 
 
 def _cut(line: str) -> str:
-    try:
-        return line[: os.get_terminal_size().columns - 1]
-    except OSError:
-        return line
+    return line[: shutil.get_terminal_size().columns - 1]

@@ -4,7 +4,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,10 +34,10 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Names:
-    """The methods and data sets that a file may speak of."""
+    """The methods and data sets that a file may speak of: ours, and those that were added."""
 
-    methods: tuple[str, ...] = tuple(labels.METHODS)
-    datasets: tuple[str, ...] = tuple(labels.DATASETS)
+    methods: tuple[str, ...] = field(default_factory=lambda: tuple(labels.METHODS))
+    datasets: tuple[str, ...] = field(default_factory=lambda: tuple(labels.DATASETS))
 
 
 def read_runs(path: Path, names: Names | None = None) -> list[Run]:
