@@ -11,7 +11,7 @@ _STARTED = re.compile(r"^Job \d+: (\w+) ([^:]+):")
 _DONE = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)")
 _STEPS = re.compile(r"^(\d+) of (\d+) steps")
 _SHARE = re.compile(r"(\d+)%\|")  # tqdm's, of a stage that takes long
-_ENOUGH = 0.15  # of the work done, before its pace is trusted more than the estimate
+_ENOUGH = 0.2  # of the work done, from where on its pace alone is trusted
 _BAR = 20
 
 
@@ -65,10 +65,16 @@ class Progress:
         return self.done / total if total else 0.0
 
     def left(self, elapsed: float) -> float | None:
-        """Seconds to the end: by the estimate first, then by the pace of this build."""
-        if self.fraction >= _ENOUGH:
-            return max(0.0, elapsed / self.fraction - elapsed)
-        return None if self.expected is None else max(1.0, self.expected - elapsed)
+        """Seconds to the end: by the estimate first, then ever more by the pace of this build."""
+        done = self.fraction
+        if self.expected is None and not done:
+            return None
+        by_pace = max(0.0, elapsed / done - elapsed) if done else 0.0
+        if self.expected is None:
+            return by_pace
+        trust = min(1.0, done / _ENOUGH)
+        by_estimate = max(self.expected - elapsed, self.expected * (1 - done) / 4)
+        return trust * by_pace + (1 - trust) * by_estimate
 
     def _weight(self, stage: str) -> float:
         return self.seconds.get(stage, 1.0)
