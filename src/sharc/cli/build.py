@@ -55,6 +55,10 @@ def _watched(command: list[str], progress: Progress) -> int:
             if watched:
                 print(f"\r\033[K{_cut(progress.line())}", end="", flush=True)
             reader.join(_EVERY)
+    except KeyboardInterrupt:
+        process.terminate()
+        process.wait()
+        raise UserError("Stopped. What was complete stays; build again to go on.") from None
     finally:
         if watched:
             print("\r\033[K", end="", flush=True)
@@ -62,7 +66,7 @@ def _watched(command: list[str], progress: Progress) -> int:
 
 
 def _read(process: "subprocess.Popen[str]", progress: Progress) -> None:
-    with LOG.open("w", encoding="utf-8") as log:
+    with LOG.open("w", encoding="utf-8", buffering=1) as log:
         for line in process.stdout or ():  # universal newlines: tqdm's \r ends a line too
             log.write(line)
             progress.read(line)
