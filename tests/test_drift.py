@@ -38,6 +38,7 @@ def place(tmp_path):
     labels = {"train": np.arange(20) * 3 // 20, "test": np.arange(7) * 3 // 7}
     tasks = [
         {"classes": [c], **{s: np.flatnonzero(labels[s] == c).tolist() for s in labels}}
+        | {"validation": []}
         for c in range(3)
     ]
     write_json(tmp_path / "split.json", {"tasks": tasks})
