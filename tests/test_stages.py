@@ -128,31 +128,12 @@ def test_a_users_own_file_counts_with_what_it_imports_from_us_and_from_beside_it
     assert ROOT / "src/sharc/strategies/er.py" in found
 
 
-def test_editing_the_parameters_of_one_block_changes_only_jobs_whose_stage_lists_it():
-    params = load_params(suite="demo")
-    before = {job.id: job.settings for job in build_graph(params).jobs.values()}
-    for block, field, value in [
-        ("train", "learning_rate", 0.5),
-        ("data", "validation_share", 0.5),
-        ("features", "image_size", 96),
-        ("figure1", "epochs", 7),
-        ("sharc", "forget_every", 3),
-    ]:
-        changed = getattr(params, block).model_copy(update={field: value})
-        fresh = build_graph(params.model_copy(update={block: changed}))
-        moved = [job for job in fresh.jobs.values() if job.settings != before[job.id]]
-        assert moved, block
-        for job in moved:
-            assert block in job.params, job.id
-
-
-def test_dvc_has_a_stage_for_each_rule_with_its_parameters_code_and_inputs():
+def test_dvc_has_a_stage_for_each_rule_that_depends_on_parameters_code_and_inputs():
     assert list(DVC["stages"]) == [stage.stage for stage in STAGES]
     for stage in STAGES:
         entry = DVC["stages"][stage.stage]
         assert entry["cmd"] == f"python -m sharc.entry.dvc {stage.stage}"
-        assert set(entry["params"]) == set(stage.params), stage
-        assert "src/sharc" in entry["deps"]
+        assert {"params.yaml", "src/sharc"} <= set(entry["deps"])
     for job in jobs():
         deps = [Path(dep) for dep in DVC["stages"][job.stage]["deps"]]
         read = [*job.reads, *(need.target for need in job.needs)]

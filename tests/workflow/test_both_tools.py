@@ -131,12 +131,25 @@ def test_a_fresh_clone_that_pulls_has_nothing_to_run(project: Project, tmp_path:
     assert_at_rest(second)
 
 
-def test_experiments_metrics_and_plots_work(project: Project):
-    project.run("dvc", "exp", "run", "-S", "methods.gem.margin=0.25", "-n", "narrow")
-    changed = project.run("dvc", "metrics", "diff", "HEAD")
-    assert "gem" in changed
-    project.run("dvc", "plots", "show", "--out", "plots")
-    assert (project.folder / "plots/index.html").is_file()
+def test_experiments_metrics_and_plots_show_what_matters(project: Project):
+    output = project.run("dvc", "exp", "run", "-S", "train.learning_rate=0.01", "-n", "slower")
+    assert output.count("Building DAG of jobs") == 1  # one start of Snakemake for all stages
+    assert "is empty" not in output
+    assert "class_il.gain_sharc" in project.run("dvc", "metrics", "diff", "HEAD")
+    table = project.run("dvc", "exp", "show", "--csv", "--num", "1")
+    columns = table.splitlines()[0].split(",")
+    numbers = [name for name in columns if name.startswith(("class_il.", "task_il."))]
+    assert 8 <= len(numbers) <= 12
+    parameters = {"suite", "protocol", "train.learning_rate", "sharc.memory", "sharc.theta.task_il"}
+    assert parameters <= set(columns)
+    assert len(columns) < 50
+    project.run("dvc", "plots", "diff", "HEAD", "--out", "plots")
+    page = project.text("plots/index.html")
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace(
+        "https://vega.github.io/schema/", ""
+    )
+    assert "Accuracy on the tasks seen so far" in page
+    assert "What SHARC adds" in page
     assert_at_rest(project)
 
 

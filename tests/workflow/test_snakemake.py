@@ -87,7 +87,13 @@ def test_the_summary_lists_every_output_with_its_rule_and_state(finished: Projec
 def test_snakemakes_own_report_shows_figures_tables_and_captions(project: Project):
     project.run("snakemake", "--report", "outputs/snakemake.html")
     page = project.text("outputs/snakemake.html")
-    for shown in ("footprint", "comparison.html", "report.html", "Figures", "Tables"):
+    for shown in (
+        "curves_digits_class_il.png",
+        "comparison.html",
+        "report.html",
+        "Figures",
+        "Tables",
+    ):
         assert shown in page, shown
     for caption in ("drawn from", "mean and standard deviation over", "The whole of suite"):
         assert caption in page, caption

@@ -81,9 +81,18 @@ class Suite:
         """Targets of the command line as files that rules make; rules' names stay."""
         found: set[str] = set()
         for target in asked:
-            owners = self.graph.owners(Path(os.path.relpath(target)))
-            found |= {str(job.target) for job in owners} or {target}
+            path = Path(os.path.relpath(target))
+            makers = [job for job in self.graph.owners(path) if not self._lacks(job, path)]
+            found |= {str(job.target) for job in makers} or {target}
         return frozenset(found)
+
+    def _lacks(self, job: Job, path: Path) -> bool:
+        """Whether a finished job's folder has no such file."""
+        receipt = job.load_receipt() if self._is_current(job) else None
+        if receipt is None:
+            return False
+        made = (*map(Path, receipt.outputs), job.receipt)
+        return not any(file.is_relative_to(path) for file in made)
 
     def finish(self, workflow: Any) -> None:
         """After a build: tell DVC, and end with an error if runs failed."""

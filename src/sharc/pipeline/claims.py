@@ -7,7 +7,7 @@ from typing import Self
 
 from sharc.pipeline.collect import RESULTS, Collect
 from sharc.pipeline.figure1 import Figure1
-from sharc.pipeline.layout import CLAIMS, PAPER, PARAMS, layout
+from sharc.pipeline.layout import CLAIMS, PAPER, layout
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result
 
@@ -17,7 +17,6 @@ class Claims(Job):
     """A verdict on every sentence of the paper that can be checked."""
 
     stage = "claims"
-    params = PARAMS
     reads = (str(PAPER), str(CLAIMS))
     exported = ("claims.json", "claims.md")
     owns_folder = False

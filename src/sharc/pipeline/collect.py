@@ -20,9 +20,8 @@ class Collect(Job):
     """One row per run, per point of a curve, per cell."""
 
     stage = "collect"
-    params = ("suite", "suites", "datasets", "train", "sharc", "external")
-    exported = ("*.csv",)
-    origins = {"": "train"}
+    exported = ("curves.csv", "external.csv", "heads.csv", "recall.csv", "runs.csv", "summary.csv")
+    origins = {"joint_bwt": "train.joint_bwt", "expected": "suites.{suite}"}
 
     @classmethod
     def jobs(cls, graph: Graph) -> Iterator[Self]:
@@ -32,6 +31,7 @@ class Collect(Job):
             "expected": _expected_runs(graph.params),
             "joint_bwt": graph.params.train.joint_bwt,
             "external": dict(graph.params.external),
+            "sharc": graph.params.sharc.model_dump(include={"memory", "theta"}),
         }
         yield cls("all", settings, tuple(graph.of(Train)))
 

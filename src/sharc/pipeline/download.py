@@ -17,7 +17,6 @@ class Download(Job):
     """One data set, from the first source that has it, verified whatever the source was."""
 
     stage = "download"
-    params = ("suite", "suites", "datasets")
     origins = {"": "datasets.{name}"}
 
     @classmethod

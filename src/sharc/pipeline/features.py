@@ -18,7 +18,6 @@ class Features(Job):
     """All images of a data set, as the tables' runs are trained on them."""
 
     stage = "features"
-    params = ("suite", "suites", "datasets", "features", "protocol", "protocols")
     resources = "features"
     origins = {"": "features"}
 

@@ -15,7 +15,6 @@ class Figure1(Job):
     """How well a Hopfield memory and an inpainter restore the images of one data set."""
 
     stage = "figure1"
-    params = ("suite", "suites", "datasets", "figure1")
     exported = ("figure1.json",)
     origins = {"": "figure1"}
 

@@ -8,7 +8,7 @@ from typing import Self
 
 from sharc.pipeline.collect import RESULTS, Collect
 from sharc.pipeline.figure1 import Figure1
-from sharc.pipeline.layout import PAPER, PARAMS, layout
+from sharc.pipeline.layout import PAPER, layout
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result, files_in
 
@@ -18,7 +18,6 @@ class Figures(Job):
     """Every figure for which the suite has data."""
 
     stage = "figures"
-    params = PARAMS
     shown = ".png"
     reads = (str(PAPER),)
     exported = ("*.png", "index.json")

@@ -19,7 +19,6 @@ class Ladder(Job):
     """The way from the authors' code to the paper, as far as this suite walks it."""
 
     stage = "ladder"
-    params = ("suite", "suites", "datasets", "sharc", "protocol", "protocols")
     reads = (str(PAPER),)
     exported = ("ladder.csv", "ladder.md", "ladder.png")
 

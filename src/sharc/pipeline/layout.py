@@ -9,7 +9,6 @@ from sharc.registry import replays
 
 PAPER = Path("data/paper/results.csv")
 CLAIMS = Path("data/paper/claims.yaml")
-PARAMS = ("suite", "suites", "datasets", "sharc", "protocol", "features")
 
 
 def layout(params: Params) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from sharc.pipeline.collect import RESULTS, Collect
 from sharc.pipeline.figure1 import Figure1
 from sharc.pipeline.figures import Figures
 from sharc.pipeline.ladder import Ladder
-from sharc.pipeline.layout import PARAMS, layout
+from sharc.pipeline.layout import layout
 from sharc.pipeline.tables import Tables
 from sharc.report.facts import deviations, suite_facts
 from sharc.workflow.graph import Graph
@@ -22,7 +22,6 @@ class Report(Job):
     """The whole suite on one page."""
 
     stage = "report"
-    params = (*PARAMS, "protocols")
     owns_folder = False
 
     tables: Tables

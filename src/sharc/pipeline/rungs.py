@@ -70,10 +70,6 @@ class Rungs(Job):
     """All runs of a method on the ladder's part of one data set, on every rung."""
 
     stage = "rungs"
-    params = (
-        *("suite", "suites", "datasets", "train", "methods", "sharc", "memories"),
-        *("protocol", "protocols"),
-    )
     resources = "train"
 
     dataset: str

@@ -18,7 +18,6 @@ class Split(Job):
     """The classes of a data set laid out over tasks; of all its images, or of a part."""
 
     stage = "split"
-    params = ("suite", "suites", "datasets", "data")
     owns_folder = False
     origins = {"tasks": "datasets.{dataset}", "": "data"}
 

@@ -25,9 +25,8 @@ class Streamed(Job):
     """The images of one split, seen by a frozen backbone or by one whose BatchNorm drifts."""
 
     stage = "streamed"
-    params = ("suite", "suites", "datasets", "features", "protocol", "protocols", "train")
     resources = "train"
-    origins = {"batch": "train", "seeds": "suites.{suite}", "": "features"}
+    origins = {"batch": "train", "seeds": "suites.{suite}.seeds", "": "features"}
 
     dataset: str
     backbone: str

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from sharc.pipeline.collect import Collect
-from sharc.pipeline.layout import PAPER, PARAMS, layout
+from sharc.pipeline.layout import PAPER, layout
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result, files_in
 
@@ -17,7 +17,6 @@ class Tables(Job):
     """Every table of the suite, as LaTeX, Markdown, CSV and HTML."""
 
     stage = "tables"
-    params = PARAMS
     shown = ".html"
     reads = (str(PAPER),)
     exported = ("*.md", "comparison.csv", "ledger.csv")

@@ -23,10 +23,6 @@ class Train(Job):
     """All runs of one method with one memory on one data set: its thetas, buffers and seeds."""
 
     stage = "train"
-    params = (
-        *("suite", "suites", "datasets", "train", "methods", "sharc", "memories"),
-        *("protocol", "protocols"),
-    )
     resources = "train"
     owns_folder = False
     origins = {
@@ -34,7 +30,7 @@ class Train(Job):
         "options.memory": "memories.{memory}",
         "options.sharc": "sharc",
         "options": "train",
-        "seeds": "suites.{suite}",
+        "seeds": "suites.{suite}.seeds",
     }
 
     dataset: str

@@ -9,8 +9,8 @@ import pandas as pd
 from sharc.artifacts.files import write_json, write_text
 from sharc.errors import UserError
 from sharc.external import collected
+from sharc.results import headline, summary, tidy
 from sharc.results import records as run_records
-from sharc.results import summary, tidy
 
 JOINT_BWT = ("not_applicable", "untrained_reference")
 
@@ -22,8 +22,12 @@ def build(
     *,
     joint_bwt: str,
     external: Mapping[str, str] | None = None,
+    sharc: dict[str, Any] | None = None,
 ) -> None:
     """Write runs, curves, recall, heads, summary (.csv), provenance.json and metrics.json.
+
+    With `sharc`, the memory and thetas of the tables, also what DVC shows: headline.json,
+    learning_curves.csv and gains.csv.
 
     A run that is expected but missing, failed or diverged stays visible: it has a row without
     numbers in runs.csv and is counted in `n_missing` of summary.csv, never averaged over.
@@ -37,7 +41,8 @@ def build(
     table = tidy.runs(runs, joint_bwt)
     cells = summary.summarise(table)
     _write(out / "runs.csv", table)
-    _write(out / "curves.csv", tidy.curves(runs))
+    curves = tidy.curves(runs)
+    _write(out / "curves.csv", curves)
     _write(out / "recall.csv", tidy.recall(runs))
     _write(out / "heads.csv", tidy.heads(runs))
     _write(out / "summary.csv", cells)
@@ -47,6 +52,11 @@ def build(
         (out / "external.csv").unlink(missing_ok=True)
     write_json(out / "provenance.json", tidy.provenance(runs))
     write_json(out / "metrics.json", summary.metrics(cells))
+    if sharc:
+        shown = headline.shown(cells, sharc["memory"], sharc["theta"])
+        write_json(out / "headline.json", headline.headline(shown))
+        _write(out / "learning_curves.csv", headline.learning_curves(curves, shown))
+        _write(out / "gains.csv", headline.gains(shown))
 
 
 def _write(path: Path, frame: pd.DataFrame) -> None:

@@ -47,7 +47,6 @@ class Job(ABC):
     """The smallest piece that is built, skipped, verified and versioned as a whole."""
 
     stage: ClassVar[str]
-    params: ClassVar[tuple[str, ...]] = ()  # blocks of params.yaml that it depends on
     resources: ClassVar[str] = "other"  # the block of `resources` that its rule asks for
     reads: ClassVar[tuple[str, ...]] = ()  # files in Git that it reads
     exported: ClassVar[tuple[str, ...]] = ()  # what `sharc export` copies from its folder
