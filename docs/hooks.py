@@ -52,7 +52,10 @@ def reachable(starts: list[Path]) -> set[Path]:
 
 
 def _starts() -> list[Path]:
-    return [ROOT / name for name in STARTS] + [*(ROOT / "docs").glob("*.md")]
+    return [ROOT / name for name in STARTS] + [
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs").glob("*.ipynb"),
+    ]
 
 
 def _of_theme(file: File) -> bool:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sharc.project import load_params as load_params
     from sharc.results.folder import Results as Results
     from sharc.strategies.base import Strategy as Strategy
+    from sharc.strategies.by_loss import LossStrategy as LossStrategy
     from sharc.streams import load_stream as load_stream
     from sharc.streams import make_stream as make_stream
 
@@ -46,6 +47,7 @@ _HOMES = {
     "plot_summary": "sharc.experiment_figures",
     "TaskStream": "sharc.engine.task_stream",
     "Strategy": "sharc.strategies.base",
+    "LossStrategy": "sharc.strategies.by_loss",
     "AssociativeMemory": "sharc.memories.base",
     "Results": "sharc.results.folder",
     "UserError": "sharc.errors",

@@ -39,8 +39,9 @@ def test_every_page_of_docs_stands_in_the_navigation():
     assert pages <= set(navigation())
 
 
-def test_the_navigation_names_pages_that_exist():
-    assert [path for path in navigation() if not (ROOT / path).is_file()] == []
+def test_the_navigation_names_pages_and_notebooks_that_exist():
+    sources = [(ROOT / path, (ROOT / path).with_suffix(".ipynb")) for path in navigation()]
+    assert [page for page, notebook in sources if not (page.is_file() or notebook.is_file())] == []
 
 
 @pytest.mark.slow
