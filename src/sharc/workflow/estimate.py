@@ -27,12 +27,16 @@ class Estimate:
     source: str
 
     def text(self) -> str:
-        """`about 1.4 minutes on 2 cores, 1.6 GB of memory, 0.1 GB of disk (from ...)`."""
-        disk = f", {self.disk_mb / 1000:.1f} GB of disk" if self.disk_mb else ""
+        """`about 1.4 minutes on 2 cores, 1.6 GB of memory, 28 MB of disk (from ...)`."""
+        disk = f", {_size(self.disk_mb)} of disk" if self.disk_mb else ""
         return (
-            f"about {spoken(self.seconds)} on {self.cores} cores, {self.memory_mb / 1000:.1f} GB "
-            f"of memory{disk} (from {self.source})"
+            f"about {spoken(self.seconds)} on {self.cores} cores, {_size(self.memory_mb)} of "
+            f"memory{disk} (from {self.source})"
         )
+
+
+def _size(megabytes: float) -> str:
+    return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{max(1, megabytes):.0f} MB"
 
 
 def spoken(seconds: float) -> str:
