@@ -18,7 +18,7 @@ OURS, MISSED = "#0072B2", "#D55E00"
 
 INTRODUCTION = """# Benchmarks
 
-Made by `make bench`, and the half hour of autograd on a thousand maps by `python -m bench --only
+Made by `make bench`, and the half hour of direct Adam on a thousand maps by `python -m bench --only
 thousand`; `python -m bench --publish` puts this page in place. Ratios are measured side by side:
 rounds are interleaved, the number is the median over rounds of the ratio within a round, in
 brackets the smallest and the largest. There are three rounds, two for associative memories and
