@@ -1,9 +1,9 @@
 """A traced extractor as an ONNX graph, operation by operation.
 
 `torch.onnx.export` gives the same bits for a folded network, and runs as fast, but takes 3.7
-seconds of CPU where this takes 0.5, in every job that starts an engine, and needs `onnxscript`; left
-to fold BatchNorm itself, ONNX Runtime gives other bits. Padding must be merged into its convolution
-for the fast kernels to apply.
+seconds of CPU where this takes 0.5, in every job that starts an engine, and needs `onnxscript`.
+Left to fold BatchNorm itself, ONNX Runtime gives other bits. Padding must be merged into its
+convolution for the fast kernels to apply.
 """
 
 from typing import Any
