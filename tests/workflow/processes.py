@@ -8,7 +8,7 @@ from pathlib import Path
 
 from project import Project
 
-_JOB = re.compile(r"-m\0sharc\.workflow\.job\0([^\0]+)\0")
+_JOB = re.compile(r"-m\0sharc\.entry\.job\0([^\0]+)\0")
 _MADE_IN = {  # where a stage's artifacts lie, if not in a folder of its name
     "data/raw": "download",
     "data/splits": "split",
