@@ -1,6 +1,7 @@
 """The jobs of the chosen suite, in an order in which each comes after what it needs."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,10 +28,13 @@ class Graph:
 
     def made_by(self, target: str) -> Job:
         """The job whose main file this is."""
-        for job in self.jobs.values():
-            if str(job.target) == target:
-                return job
-        raise UserError(f"{target} is not in the grid: params.yaml was changed during the build.")
+        if target not in self._by_target:
+            raise UserError(f"{target} is not in the grid: params.yaml was changed since.")
+        return self._by_target[target]
+
+    @cached_property
+    def _by_target(self) -> dict[str, Job]:
+        return {str(job.target): job for job in self.jobs.values()}
 
     def of(self, stage: type[J]) -> list[J]:
         """The jobs of one stage."""
