@@ -130,10 +130,10 @@ class History(RuleBasedStateMachine):
         self.check()
         build.end()
 
-    @rule(rate=st.sampled_from(RATES), target=st.sampled_from(TARGETS))
-    def build_a_target(self, rate: float, target: str) -> None:
+    @rule(rate=st.sampled_from(RATES), asked=st.sampled_from(TARGETS))
+    def build_a_target(self, rate: float, asked: str) -> None:
         self.project.set(train__learning_rate=rate)
-        self.project.run("snakemake", "--cores", "2", target)
+        self.project.run("snakemake", "--cores", "2", asked)
         self.check()
 
     @rule(rate=st.sampled_from(RATES), experiment=st.booleans())
