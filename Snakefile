@@ -34,11 +34,12 @@ rule job:  # what all stages have in common
     resources:
         **suite.resources("other"),
     params:
+        suite=suite.name,
         why=suite.why,
     message:
         "{params.why}"
     shell:
-        "python -m sharc.entry.job {output[0]} --suite {suite.name}"
+        "python -m sharc.entry.job {output[0]} --suite {params.suite}"
         " --threads {threads} --log {log}"
 
 
