@@ -1,14 +1,10 @@
 """From source to report, one rule per stage.
 
-    snakemake --cores 8 all                          the suite that params.yaml chooses
-    snakemake --cores 8 all --config suite=offline   another one
+    snakemake --cores 8 all --config suite=offline   a suite; by default params.yaml chooses it
     snakemake --cores 8 outputs/report.html          any artifact, or a folder of them
-    snakemake -n                                     what would run, and why
 
-Content decides what is current, not modification times: before the graph is built, each output's
-time is set to what content says (`sharc.workflow.freshness`). Outputs are marked `update`, so that
-Snakemake leaves in place what a job need not make again, such as the runs of seeds it has.
-What a stage does and what it depends on is declared in `src/sharc/pipeline/<stage>.py`.
+Content decides what is current, not times (`sharc.workflow.freshness`); `update` leaves in place
+what a job need not make again. Each stage is declared in `src/sharc/pipeline/<stage>.py`.
 """
 
 from sharc.entry.snakefile import start
