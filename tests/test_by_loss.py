@@ -35,7 +35,7 @@ EXACT = {"dtype": "float64", "device": "cpu", "batch": 4, "replay_batch": 4, "le
 def trained(
     stream: TaskStream, runs: list[RunSpec], strategy: type[Strategy], options: dict[str, Any]
 ) -> StackedTrainer:
-    strategy = suited(strategy, options.get("head", "linear"))
+    strategy = suited(strategy, options.get("classifier", "linear"))
     complete = strategy.complete(options)
     exact = stream.to(torch.device("cpu"), getattr(torch, complete["dtype"]))
     buffer = None
@@ -151,7 +151,7 @@ def test_what_replays_nothing_has_no_buffer_and_its_ledger_holds_what_it_keeps()
 @pytest.mark.parametrize("head", ["linear", "mlp"])
 @pytest.mark.parametrize("name", ["er_ace", "lwf", "ewc", "er", "gem", "derpp"])
 def test_a_run_by_loss_is_the_same_bits_alone_and_stacked(name: str, head: str) -> None:
-    strategy, options = load("method", name), {"head": head, "hidden": 20, "batch": 5}
+    strategy, options = load("method", name), {"classifier": head, "hidden": 20, "batch": 5}
     for stream in (toy_stream(examples=60), toy_stream(per_task=13, examples=65, features=7)):
         runs = [RunSpec(seed, 12) for seed in range(3)]
         together = trained(stream, runs, strategy, options).head.parameters
@@ -181,7 +181,9 @@ def test_a_hidden_layer_learns_what_a_linear_head_cannot() -> None:
     tasks = [torch.arange(400), torch.arange(400, 800)]
     stream = TaskStream(x, y, tasks, x, y, tasks, [[0, 1], [2, 3]], 4)
     found = {
-        head: train(stream, [RunSpec(0, 30)], Blobs, {"head": head, "hidden": 32}, DenseBuffer)[0]
+        head: train(
+            stream, [RunSpec(0, 30)], Blobs, {"classifier": head, "hidden": 32}, DenseBuffer
+        )[0]
         for head in ("linear", "mlp")
     }
     assert found["linear"].accuracy.task_il[1, 1] < 80
@@ -209,7 +211,7 @@ def test_the_saliency_of_a_hidden_layer_is_eq_3_on_the_maps_channel_by_channel()
 def test_sharc_keeps_the_channels_that_matter_to_any_head(
     method: str, head: str, memory: str
 ) -> None:
-    stream, options = mapped_stream(), {"learning_rate": 0.05, "head": head, "hidden": 16}
+    stream, options = mapped_stream(), {"learning_rate": 0.05, "classifier": head, "hidden": 16}
     runs = [RunSpec(seed, 12, 0.8) for seed in (0, 1)]
     found = train(stream, runs, load("method", method), options, made(memory))
     for result in found:
@@ -274,9 +276,9 @@ class Closed(SGD):
 
 def test_a_closed_form_without_a_loss_refuses_a_head_that_is_not_linear() -> None:
     with pytest.raises(UserError, match=r"test_by_loss.py:\d+: Closed .*set it to linear"):
-        train(toy_stream(), [RunSpec(0)], Closed, {"head": "mlp"}, DenseBuffer)
+        train(toy_stream(), [RunSpec(0)], Closed, {"classifier": "mlp"}, DenseBuffer)
     with pytest.raises(UserError, match="linear, mlp"):
-        train(toy_stream(), [RunSpec(0)], SGD, {"head": "mpl"}, DenseBuffer)
+        train(toy_stream(), [RunSpec(0)], SGD, {"classifier": "mpl"}, DenseBuffer)
 
 
 class Scheduled(LossStrategy):
@@ -308,5 +310,7 @@ def test_every_method_trains_on_both_heads() -> None:
     for name in METHODS:
         for head in ("linear", "mlp"):
             strategy = load("method", name)
-            [result] = train(toy_stream(), [RunSpec(0, 12)], strategy, {"head": head}, DenseBuffer)
+            [result] = train(
+                toy_stream(), [RunSpec(0, 12)], strategy, {"classifier": head}, DenseBuffer
+            )
             assert result.status == "ok", (name, head)

@@ -20,6 +20,7 @@ from sharc.options import (
     SharcOptions,
     StorageOptions,
     TrainOptions,
+    own_switches,
     parsed,
     switches,
 )
@@ -124,3 +125,10 @@ def test_a_method_without_a_model_declares_plain_defaults() -> None:
     with pytest.raises(UserError, match="valid number"):
         Mine.complete({"alpha": "high"})
     assert "alpha" not in SGD.Options.model_fields
+
+
+def test_no_option_of_a_method_hides_one_that_all_methods_share() -> None:
+    for name, model in METHODS.items():
+        own = vars(model).get("__annotations__", {})
+        assert not set(own) & set(MethodOptions.model_fields), name
+    assert own_switches("clser") == {"head": "clser_head"}  # as committed records have it

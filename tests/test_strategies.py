@@ -163,7 +163,7 @@ def test_a_strategy_never_holds_more_than_its_budget(name: str) -> None:
 
 
 def test_clser_reports_three_heads_and_counts_two_of_them() -> None:
-    [result] = train(toy_stream(), [RunSpec(0, 12)], CLSER, {"evaluated": "plastic"}, DenseBuffer)
+    [result] = train(toy_stream(), [RunSpec(0, 12)], CLSER, {"head": "plastic"}, DenseBuffer)
     assert set(result.heads) == {"stable", "working"}
     assert result.ledger["parts"]["head_copies"] == {"floats": 2 * 13 * 6, "bytes": 8 * 13 * 6}
 
@@ -180,7 +180,7 @@ def test_mer_with_both_rates_one_is_er_with_a_sampled_batch() -> None:
     ("strategy", "options", "words"),
     [
         (ER, {"replay": "ful"}, "full, sampled"),
-        (CLSER, {"evaluated": "stabel"}, "Did you mean 'stable'"),
+        (CLSER, {"head": "stabel"}, "Did you mean 'stable'"),
         (GEM, {"margn": 1}, "Did you mean 'margin'"),
         (SGD, {"dtype": "half"}, "float32, float64"),
         (SGD, {"device": "gpu"}, "auto, cpu, cuda"),

@@ -174,7 +174,7 @@ def test_mer_with_beta_and_gamma_one_is_er_with_a_draw_and_half_of_either_is_not
 
 
 def test_clser_head_says_whose_accuracy_counts() -> None:
-    stable, working = final("clser", evaluated="stable"), final("clser", evaluated="working")
+    stable, working = final("clser", head="stable"), final("clser", head="working")
     assert (stable.heads["working"].class_il[-1] == working.accuracy.class_il[-1]).all()
     assert (working.heads["stable"].class_il[-1] == stable.accuracy.class_il[-1]).all()
 

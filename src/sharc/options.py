@@ -57,7 +57,7 @@ class TrainOptions(NoOptions):
     replay_batch: Count = 10
     dtype: Literal["float32", "float64"] = "float32"
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    head: Literal["linear", "mlp"] = "linear"
+    classifier: Literal["linear", "mlp"] = "linear"
     hidden: Count = 256  # units of the mlp's hidden layer
 
 
@@ -104,7 +104,7 @@ class CLSEROptions(MethodOptions):
     stable_alpha: Share = 0.999
     plastic_freq: Fraction = 0.3
     plastic_alpha: Share = 0.999
-    evaluated: Annotated[CLSERHead, Switch("clser_head")] = "stable"
+    head: Annotated[CLSERHead, Switch("clser_head")] = "stable"
 
 
 class LwFOptions(MethodOptions):

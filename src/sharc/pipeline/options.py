@@ -24,7 +24,9 @@ def train_settings(
 ) -> dict[str, Any]:
     """Options shared by all runs of a job, and the list of its runs."""
     chosen = params.switches.model_dump()
-    linear = {"head", "hidden"} if params.train.head == "linear" else set()  # no trace in records
+    linear = (
+        {"classifier", "hidden"} if params.train.classifier == "linear" else set()
+    )  # no trace in records
     options: dict[str, Any] = params.train.model_dump(exclude={"joint_bwt", "device", *linear})
     options["method"] = _plain(getattr(params.methods, method)) | {
         option: chosen[switch] for option, switch in own_switches(method).items()
@@ -62,7 +64,7 @@ def chosen_modules(method: str, options: dict[str, Any]) -> tuple[str, ...]:
     if "sharc" in options:
         used.append(StorageOptions(**options["sharc"]).buffer)
     loss_form = class_attribute(pick("method", method), "loss_form")
-    if loss_form and options.get("head") == "mlp":
+    if loss_form and options.get("classifier") == "mlp":
         used.append(loss_form)
     return tuple(split_reference(reference)[0] for reference in used)
 

@@ -87,11 +87,11 @@ class CLSER(Strategy):
 
     def evaluated(self) -> Head:
         """The stable head, as in the original method, unless told otherwise."""
-        return self._all[self.options.evaluated]
+        return self._all[self.options.head]
 
     def heads(self) -> dict[str, Head]:
         """The other two heads."""
-        return {name: head for name, head in self._all.items() if name != self.options.evaluated}
+        return {name: head for name, head in self._all.items() if name != self.options.head}
 
     def keeps_statistics(self, head: Head) -> bool:
         """The authors' averages are copies of the network whose BatchNorm never trains."""

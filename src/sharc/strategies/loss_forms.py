@@ -190,11 +190,11 @@ class CLSER(LossStrategy):
 
     def evaluated(self) -> Head:
         """The stable head, as in the original method, unless the options say otherwise."""
-        return self._all[self.options.evaluated]
+        return self._all[self.options.head]
 
     def heads(self) -> dict[str, Head]:
         """The other two heads."""
-        return {n: head for n, head in self._all.items() if n != self.options.evaluated}
+        return {n: head for n, head in self._all.items() if n != self.options.head}
 
     def keeps_statistics(self, head: Head) -> bool:
         """As in the closed form."""

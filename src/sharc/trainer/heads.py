@@ -23,7 +23,7 @@ def suited(strategy_class: type[Strategy], head: str) -> type[Strategy]:
         line = inspect.getsourcelines(strategy_class)[1]
         raise UserError(
             f"{file}:{line}: {strategy_class.__name__} knows its gradient for a linear head alone,"
-            f" but train.head is {head!r}: set it to linear, or write the method as a loss (a"
+            f" but train.classifier is {head!r}: set it to linear, or write the method as a loss (a"
             " subclass of sharc.strategies.by_loss.LossStrategy)."
         )
     module, _, name = strategy_class.loss_form.partition(":")
@@ -38,7 +38,7 @@ def initial_head(
     options: MethodOptions,
 ) -> Head:
     """One layer, or two for a strategy by loss: a closed form knows the gradient of one alone."""
-    if options.head == "linear":
+    if options.classifier == "linear":
         whole = strategy_class.replay_mode(options) == "all"
         shape = (stream.n_features, stream.n_classes)
         return Head.initial(generators, *shape, stream.x, many_rows=whole)

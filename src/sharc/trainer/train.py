@@ -36,7 +36,7 @@ def train(
     without replay never calls it. On the CPU it computes with one thread (see `one_thread`).
     """
     complete = strategy_class.complete(options)
-    strategy_class = suited(strategy_class, complete.head)
+    strategy_class = suited(strategy_class, complete.classifier)
     stream.check_finite()
     _check_batch(stream, strategy_class, complete.batch)
     stream = stream.to(resolve_device(complete.device), resolve_dtype(complete.dtype))
