@@ -8,11 +8,12 @@ import pytest
 import yaml
 
 from sharc import looks, registry
+from sharc.class_text import class_attribute
 from sharc.config import added as added_module
 from sharc.config import load_params
 from sharc.errors import UserError
 from sharc.grid import cells
-from sharc.references import class_attribute
+from sharc.workflow.sources import source_files
 
 PARAMS = Path(__file__).parent.parent / "params.yaml"
 METHOD = """
@@ -218,3 +219,37 @@ def test_a_backbone_of_ones_own_is_registered_in_a_block_of_its_own(tmp_path: Pa
         project(tmp_path, {"backbones": {"small": {"class": "small.py:Small"}}}, backbone="small")
     )
     assert params.chosen.backbone == "small"
+
+
+def closure(file: Path) -> set[str]:
+    found = source_files([str(file)])
+    return {
+        path.relative_to(file.parent).as_posix() for path in found if "src/sharc" not in str(path)
+    }
+
+
+def test_a_users_file_counts_with_the_files_beside_it_that_it_imports(tmp_path: Path):
+    (tmp_path / "mine.py").write_text("import torch\nfrom helper import x\nimport tools.deep\n")
+    (tmp_path / "helper.py").write_text("import second\nfrom sharc.strategies.er import ER\n")
+    for name in ("second", "unused"):
+        (tmp_path / f"{name}.py").write_text("")
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/__init__.py").write_text("")
+    (tmp_path / "tools/deep.py").write_text("from . import wide\nfrom .wide import y\n")
+    (tmp_path / "tools/wide.py").write_text("")
+    expected = {"mine.py", "helper.py", "second.py"}
+    expected |= {"tools/__init__.py", "tools/deep.py", "tools/wide.py"}
+    assert closure(tmp_path / "mine.py") == expected
+    assert any(path.name == "er.py" for path in source_files([str(tmp_path / "mine.py")]))
+
+
+def test_an_installed_class_counts_with_its_own_package_alone(tmp_path: Path, monkeypatch):
+    site = tmp_path / "site-packages"
+    for package in ("theirs", "others"):
+        (site / package).mkdir(parents=True)
+        (site / package / "__init__.py").write_text("raise SystemExit('imported')\n")
+        (site / package / "parts.py").write_text("")
+    (site / "theirs/methods.py").write_text("import others.parts\nimport theirs.parts\n")
+    monkeypatch.syspath_prepend(site)
+    found = {path.relative_to(site).as_posix() for path in source_files(["theirs.methods"])}
+    assert found == {"theirs/__init__.py", "theirs/methods.py", "theirs/parts.py"}

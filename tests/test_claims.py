@@ -1,6 +1,7 @@
 """The paper's sentences as checks: right verdicts on worked cases, honest silence elsewhere."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
@@ -17,6 +18,7 @@ from sharc.results.equal_bytes import equal_base
 from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.paper import Paper
+from sharc.results.verdicts import NOT_TESTED
 from sharc.stages import claims, collect
 
 
@@ -399,3 +401,33 @@ def test_the_same_results_give_the_same_bytes(tmp_path):
     )  # fmt: skip
     for name in ("claims.json", "claims.md"):
         assert (tmp_path / name).read_bytes() == (made.root / name).read_bytes()
+
+
+FEW = fake_runs.Grid(
+    datasets=("cifar10",), buffers=(200,), seeds=2, figure_methods=(), methods=("sgd", "er")
+)
+
+
+def verdicts(grid, root, **changes):
+    layout = fake_runs.LAYOUT | {
+        "main": list(grid.buffers), "datasets": list(grid.datasets), "methods": list(grid.methods),
+    } | changes  # fmt: skip
+    made = fake_results.collected(grid, layout, root)
+    claims.build(
+        made.results, fake_results.CLAIMS, fake_results.PAPER, None, root / "claims.json",
+        root / "claims.md", layout=layout,
+    )  # fmt: skip
+    return (root / "claims.json").read_bytes()
+
+
+def test_what_a_user_adds_never_enters_a_verdict(tmp_path):
+    added = {"datasets": ("cifar10", "digits"), "methods": (*FEW.methods, "masked_er", "smooth")}
+    more = replace(FEW, **added, buffers=(200, 100))
+    alone = verdicts(FEW, tmp_path / "alone")
+    assert verdicts(more, tmp_path / "more") == alone
+    assert {claim["verdict"] for claim in json.loads(alone)["claims"]} > {NOT_TESTED}
+
+
+def test_a_suite_on_a_users_data_alone_tests_no_claim(tmp_path):
+    found = json.loads(verdicts(FEW, tmp_path, datasets=["birds"]))["claims"]
+    assert {claim["verdict"] for claim in found} == {NOT_TESTED}

@@ -8,8 +8,9 @@ modules of its own parts alone.
 from collections.abc import Mapping
 from typing import Any
 
+from sharc.class_text import class_attribute
 from sharc.errors import UserError, unknown
-from sharc.references import class_attribute, import_class
+from sharc.references import import_class
 
 METHODS = {
     "sgd": "sharc.strategies.sgd:SGD",

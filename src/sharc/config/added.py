@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from sharc import looks, registry
+from sharc.class_text import check_reference, class_attribute
 from sharc.config.datasets import IMAGES, Dataset
 from sharc.errors import UserError, unknown
-from sharc.references import check_reference, class_attribute
 
 BLOCKS = {
     "methods": "method",

@@ -49,7 +49,8 @@ def is_recorded(graph: Graph) -> bool:
 
 def _fingerprint(graph: Graph) -> str:
     made = [path for job in graph.jobs.values() for path in (job.receipt, job.provenance)]
-    code = [path for path in Path("src/sharc").rglob("*") if path.suffix != ".pyc"]
+    folders = (Path("src/sharc"), Path("own"))
+    code = [path for top in folders for path in top.rglob("*") if path.suffix != ".pyc"]
     read = [Path("params.yaml"), _STAGES, LOCK, *code]
     return digest_of({str(path): digest(path) for path in (*made, *read) if path.is_file()})
 

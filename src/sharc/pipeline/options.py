@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sharc.class_text import class_attribute
 from sharc.config import Params
 from sharc.grid import DENSE, Cell
 from sharc.options import (
@@ -13,7 +14,7 @@ from sharc.options import (
     own_switches,
     switches,
 )
-from sharc.references import class_attribute, split_reference
+from sharc.references import split_reference
 from sharc.registry import pick, replays
 
 UNRECALLED = "none"  # the memory of a buffer that drops nothing

@@ -5,13 +5,15 @@ Nobody keeps a list of sources by hand, so no list can be forgotten. What stands
 (templates, style sheets) do.
 """
 
-import ast
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import grimp
+
+from sharc.class_text import imported_names
+from sharc.references import module_file, neighbour, packages_of
 
 PACKAGE = "sharc"
 # Their text is in no job's sources, because what they decide is in each job's key as a value.
@@ -63,19 +65,14 @@ def _imported_by(module: str, file: Path) -> tuple[str, ...]:
 
 
 def _imported_by_outsider(file: Path) -> Iterator[str]:
-    """A user's file may import ours, and others that lie beside it."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for name in names:
-            beside = file.parent.joinpath(*name.split(".")).with_suffix(".py")
-            if name.split(".")[0] == PACKAGE and _file_of(name) is not None:
+    """A user's file may import ours, and others of its folder or package."""
+    yield from map(str, packages_of(file))
+    for name in imported_names(file):
+        if name.split(".", maxsplit=1)[0] == PACKAGE:
+            if _file_of(name) is not None:
                 yield name
-            elif beside.is_file():
-                yield str(beside)
+        elif (beside := neighbour(name, file)) is not None:
+            yield str(beside)
 
 
 def as_in_a_clone(name: str) -> str:
@@ -103,8 +100,7 @@ def _file_of(module: str) -> Path | None:
     if module.endswith(".py"):
         return Path(module)
     if module.split(".", maxsplit=1)[0] != PACKAGE:
-        spec = find_spec(module)
-        return Path(spec.origin) if spec and spec.origin else None
+        return module_file(module)
     path = _root().joinpath(*module.split(".")[1:])
     candidates = (path.with_suffix(".py"), path / "__init__.py")
     return next((file for file in candidates if file.is_file()), None)

@@ -1,0 +1,121 @@
+"""What a class says of itself, read from its source text: nothing is imported or run.
+
+A command that only looks at params.yaml never waits for torch this way, and a mistake in a user's
+file is found before anything is built.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sharc.errors import UserError
+from sharc.references import is_path, module_file, split_reference
+
+_ABSENT = object()
+
+
+def class_attribute(reference: str, attribute: str, default: Any = None) -> Any:
+    """The literal a class or one of its bases sets `attribute` to, found without importing it."""
+    module, name = split_reference(reference)
+    file = module_file(module)
+    if file is None:
+        raise UserError(f"{reference}: no module {module!r} is installed.")
+    found = _attribute(file, name, attribute)
+    return default if found is _ABSENT else found
+
+
+def check_reference(reference: str) -> None:
+    """Refuse a class that is not there; nothing is imported."""
+    module, name = split_reference(reference)
+    file = module_file(module)
+    if file is None or not file.is_file():
+        what = f"the file {module} does not exist" if is_path(module) else f"no module {module!r}"
+        raise UserError(f"{what}: write `path/to/file.py:ClassName`.")
+    if _defined(file, name) is None:
+        classes = [node.name for node in _parsed(file).body if isinstance(node, ast.ClassDef)]
+        raise UserError(f"{file} has no class {name!r}. Its classes: {', '.join(classes) or '-'}.")
+
+
+def imported_names(file: Path) -> Iterator[str]:
+    """Every name that a file imports, as modules or as something in them."""
+    for _, module, name in _imported(_parsed(file)):
+        yield module
+        if name:
+            yield f"{module}{'' if module.endswith('.') else '.'}{name}"
+
+
+def _parsed(file: Path) -> ast.Module:
+    try:
+        return _tree(file, file.stat().st_mtime_ns)
+    except SyntaxError as error:
+        raise UserError(f"{file}:{error.lineno} is not valid Python: {error.msg}.") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file} cannot be read as Python: {error}.") from None
+
+
+@cache
+def _tree(file: Path, changed: int) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _attribute(file: Path, name: str, attribute: str) -> Any:
+    """A class's own literal, else that of the first base that has one."""
+    found = _defined(file, name)
+    if found is None:
+        return _ABSENT
+    file, node = found
+    for target, value in _assignments(node):
+        if target == attribute:
+            return _literal(value, file, attribute)
+    for base in node.bases:
+        inherited = _attribute(file, ast.unparse(base), attribute)
+        if inherited is not _ABSENT:
+            return inherited
+    return _ABSENT
+
+
+def _assignments(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+    for item in node.body:
+        if isinstance(item, ast.AnnAssign) and item.value is not None:
+            yield ast.unparse(item.target), item.value
+        elif isinstance(item, ast.Assign):
+            yield from ((ast.unparse(target), item.value) for target in item.targets)
+
+
+def _literal(value: ast.expr, file: Path, attribute: str) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except ValueError:
+        raise UserError(
+            f"{file}:{value.lineno} sets {attribute} to {ast.unparse(value)}: write its value out,"
+            " because it is read without running the file."
+        ) from None
+
+
+def _defined(file: Path, name: str) -> tuple[Path, ast.ClassDef] | None:
+    """Where the class that `file` calls `name`, perhaps with dots, is written."""
+    tree = _parsed(file)
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return file, node
+    for called, module, inside in _imported(tree):
+        if name == called or name.startswith(f"{called}."):
+            rest = ".".join(filter(None, (inside, name[len(called) + 1 :])))
+            *deeper, last = rest.split(".")
+            dot = "." if deeper and not module.endswith(".") else ""
+            source = module_file(f"{module}{dot}{'.'.join(deeper)}", file)
+            if source is not None and source != file:
+                return _defined(source, last)
+    return None
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
+    """(name in this file, module, name in that module) of everything that a file imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.asname or alias.name, alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield from ((a.asname or a.name, module, a.name) for a in node.names)
