@@ -27,7 +27,6 @@ LABELS = {
 OPTIONS: dict[str, dict[str, Any]] = {"er": {"replay": "sampled"}, "er_full": {"replay": "full"}}
 GUARDED = ("er", "er_full", "mer", "gem", "agem", "derpp", "clser")
 PLAIN = {"er": "er_sampled", "er_full": "er"}  # the textbook's names
-PROTOCOL = {"learning_rate": 0.1, "batch": 10, "replay_batch": 10}
 ENGINE_TASK = 125  # steps at least where engines are compared: each task begins with work
 
 
@@ -43,7 +42,7 @@ def ours(
 
 def plain(method: str, stream: TaskStream) -> None:
     """Train one seed as the textbook does."""
-    known = load("method", method.partition("_")[0]).complete(PROTOCOL)
+    known = load("method", method.partition("_")[0]).complete({}).model_dump()
     if method == "joint":
         textbook.train_jointly(stream, 0, known)
     else:

@@ -1,6 +1,8 @@
 """The textbook's SHARC and the pipeline's are one run: the same heads, the same accuracies."""
 
+import re
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.registry import load
 from sharc.saliency import kept_count, masks
+from sharc.textbook.__main__ import main
 from sharc.textbook.hopfield import ModernHopfield
 from sharc.textbook.sharc import Classifier, capacity, mask, saliency, train
 from sharc.trainer.train import train as train_stacked
@@ -69,3 +72,19 @@ def test_the_mask_keeps_what_the_pipeline_keeps_and_the_budget_counts(theta: flo
 def test_at_theta_08_five_times_as_many_examples_fit(stream: TaskStream) -> None:
     assert capacity(stream, BUFFER, 0.0) == BUFFER // T
     assert capacity(stream, BUFFER, 0.8) == 5 * BUFFER // T
+
+
+@pytest.mark.slow
+def test_the_page_about_the_method_shows_what_its_command_prints(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = (Path(__file__).parents[1] / "docs/method.md").read_text()
+    [shown] = re.findall(r"\$ python -m sharc.textbook\n(.*?)\n```", page, re.DOTALL)
+    with one_thread():
+        main()
+    found = capsys.readouterr().out.rstrip()
+    number = r"\d+\.\d+|(?<![\w-])\d+(?![\w-])"
+    words = [re.sub(rf"\s*({number})\s*", " # ", text) for text in (found, shown)]
+    assert words[0] == words[1]
+    numbers = [[float(n) for n in re.findall(number, text)] for text in (found, shown)]
+    np.testing.assert_allclose(numbers[0], numbers[1], atol=3)  # a few test images, elsewhere

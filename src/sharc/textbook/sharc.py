@@ -66,6 +66,7 @@ class Episode(Examples):
     """M_t: what is held of task t. x: maps with zeros for what was dropped."""
 
     kept: Tensor  # [m, K] which channels are held
+    index: Tensor  # [m] which training images these were, to measure recall by
 
     def recall(self, memory: AssociativeMemory | None) -> Examples:
         """Line 3: every map as the associative memory completes it."""
@@ -112,7 +113,7 @@ def train(
         for step, batch in enumerate(order.split(B)):  # 4: for each batch B_t
             x, y = A(batch), stream.y[batch]
             if (step + 1) * B > len(order) - m:  # 6-10: mask and store what will still be there
-                stored.append(episode(me.f, x, y, theta))  # by the head that meets the batch
+                stored.append(episode(me.f, x, batch, y, theta))  # by the head that meets the batch
             rule(me, x, y)  # 5: train the classifier, Eq. 2
         run.episodes.append(last(stored, m))
         if memory is not None:
@@ -137,7 +138,7 @@ def capacity(stream: TaskStream, buffer: int, theta: float) -> int:
     return buffer // stream.n_tasks * K // kept
 
 
-def episode(f: nn.Module, x: Tensor, y: Tensor, theta: float) -> Episode:
+def episode(f: nn.Module, x: Tensor, index: Tensor, y: Tensor, theta: float) -> Episode:
     """Lines 7 to 9 for a batch: A' = mask * A, and the logits that DER++ will want."""
     with torch.no_grad():
         z = f(x)
@@ -145,12 +146,12 @@ def episode(f: nn.Module, x: Tensor, y: Tensor, theta: float) -> Episode:
     if theta:
         kept = mask(saliency(f, x, y), theta)
         x = x * kept[:, None, None, :]  # TR(1{..} (x) J) * A
-    return Episode(x, y, z, kept)
+    return Episode(x, y, z, kept, index)
 
 
 def last(parts: list[Episode], m: int) -> Episode:
     """The last m examples of a task's batches."""
-    fields = zip(*((p.x, p.y, p.z, p.kept) for p in parts), strict=True)
+    fields = zip(*((p.x, p.y, p.z, p.kept, p.index) for p in parts), strict=True)
     return Episode(*(torch.cat(field)[-m:] for field in fields))
 
 
