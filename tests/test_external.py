@@ -7,8 +7,10 @@ import pytest
 
 import fake_runs
 from sharc.cli.importing import import_log
+from sharc.config import load_params
 from sharc.errors import UserError
 from sharc.external.table import Run, read_runs, write_runs
+from sharc.pipeline import build_graph
 from sharc.results.cells import grids
 from sharc.results.folder import Results
 from sharc.results.layout import Layout
@@ -258,3 +260,24 @@ def test_without_external_results_an_earlier_file_of_them_is_gone(tmp_path):
     (tmp_path / "results" / "external.csv").write_text("old")
     collect.build(paths, expected, tmp_path / "results", joint_bwt="not_applicable")
     assert not (tmp_path / "results" / "external.csv").exists()
+
+
+def collecting(path):
+    """The job `collect` of the demo with this file under `external:`, and its key."""
+    graph = build_graph(load_params().model_copy(update={"external": {"theirs": str(path)}}))
+    (job,) = graph.in_stage("collect")
+    return job, graph.key(job, {})
+
+
+def test_the_file_is_an_input_of_collect_and_its_content_decides_what_is_current(tmp_path):
+    path = csv(tmp_path, "er,digits,50,0,task_il,90,-1")
+    job, key = collecting(path)
+    assert str(path) in job.sources
+    assert collecting(path)[1] == key
+    csv(tmp_path, "er,digits,50,0,task_il,91,-1")
+    assert collecting(path)[1] != key
+
+
+def test_a_wrong_file_stops_a_build_before_it_begins(tmp_path):
+    with pytest.raises(UserError, match="line 2, column acc: 'high' is not a number"):
+        collecting(csv(tmp_path, "er,digits,50,0,task_il,high,-1"))
