@@ -12,6 +12,8 @@ PAGES = [
     *(ROOT / "docs").glob("*.md"),
     *(ROOT / "docs").glob("*.ipynb"),
     *(ROOT / "results").rglob("*.md"),
+    *(ROOT / "own").glob("*.md"),
+    *(ROOT / "data/external").glob("*.md"),
 ]
 
 
