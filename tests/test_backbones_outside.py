@@ -1,6 +1,7 @@
 """Architectures of torchvision and timm with a weight file of the user's own."""
 
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -8,7 +9,12 @@ from torch import nn
 from torch.nn.functional import adaptive_avg_pool2d
 
 from sharc.backbones.outside import OutsideBackbone, cut_before_pooling
+from sharc.config import load_params
 from sharc.errors import UserError
+from sharc.pipeline.backbones import ADDED, make_backbone
+from sharc.pipeline.features import frozen_settings
+
+PARAMS = Path(__file__).parent.parent / "params.yaml"
 
 
 def weights_of(path, make):
@@ -87,3 +93,51 @@ def test_weights_of_another_architecture_are_refused(tmp_path):
     backbone = OutsideBackbone("mine", "torchvision", "squeezenet1_1", tmp_path / "w.pth")
     with pytest.raises(UserError, match=r"w\.pth is not of the architecture mine"):
         backbone.load(64)
+
+
+def params_with(tmp_path, backbone, text="{torchvision: squeezenet1_1, weights: w.pth}"):
+    """The demo with a backbone that params.yaml adds."""
+    raw = PARAMS.read_text().replace(
+        "\nprotocols:", f"\nbackbones: {{mine: {text}}}\n\nprotocols:", 1
+    )
+    raw = raw.replace("backbone: efficientnet_lite0", f"backbone: {backbone}", 1)
+    (tmp_path / "params.yaml").write_text(raw)
+    return load_params(tmp_path / "params.yaml")
+
+
+def test_one_line_of_params_yaml_makes_a_backbone_of_a_weight_file(tmp_path):
+    from torchvision.models import squeezenet1_1
+
+    weights_of(tmp_path / "w.pth", squeezenet1_1)
+    settings = frozen_settings(params_with(tmp_path, "mine"))
+    backbone, rest = make_backbone("mine", settings)
+    assert backbone.name == "mine"
+    assert backbone.load(64)(torch.zeros(1, 3, 64, 64)).shape == (1, 1000, 3, 3)
+    assert ADDED not in rest
+
+
+def test_features_depend_on_the_weights_content(tmp_path):
+    (tmp_path / "w.pth").write_bytes(b"one")
+    before = frozen_settings(params_with(tmp_path, "mine"))
+    (tmp_path / "w.pth").write_bytes(b"two")
+    assert frozen_settings(params_with(tmp_path, "mine")) != before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{torchvision: resnet18}", "an architecture and its weights belong together"),
+        ("{torchvision: resnet18, timm: resnet18, weights: w}", "of torchvision or of timm, not"),
+        ("{torchvision: resnet18, wieghts: w}", "unknown key 'wieghts'. Did you mean 'weights'?"),
+    ],
+)
+def test_a_block_that_is_not_whole_is_refused(tmp_path, text, message):
+    with pytest.raises(UserError) as error:
+        params_with(tmp_path, "mine", text)
+    assert message in str(error.value)
+    assert "backbones.mine" in str(error.value)
+
+
+def test_a_weight_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(UserError, match=r"backbones\.mine\.weights: .*w\.pth does not exist"):
+        frozen_settings(params_with(tmp_path, "mine"))

@@ -277,14 +277,17 @@ def test_a_chunk_of_maps_stays_below_64_megabytes(shape, rows):
 
 
 def test_with_a_split_only_its_images_are_looked_at(place, monkeypatch):
-    tasks = [{"train": [1, 7], "test": [0]}, {"train": [8], "test": [6]}]
+    tasks = [
+        {"train": [1, 7], "validation": [10], "test": [0]},
+        {"train": [8], "validation": [], "test": [6]},
+    ]
     write_json(place / "split.json", {"tasks": tasks})
     whole = build(place, "whole")
     counter = Counter(monkeypatch)
     part = build(place, "part", split=place / "split.json")
-    assert counter.images == 5
-    assert part.map_index.tolist() == [1, 7, 8]
-    assert torch.equal(part.train_pooled()[[1, 7, 8]], whole.train_pooled()[[1, 7, 8]])
+    assert counter.images == 6
+    assert part.map_index.tolist() == [1, 7, 8, 10]
+    assert torch.equal(part.train_pooled()[[1, 7, 8, 10]], whole.train_pooled()[[1, 7, 8, 10]])
     assert part.train_pooled()[[0, 2, 19]].abs().sum() == 0
     assert torch.equal(part.rows(torch.tensor([8, 1])), whole.rows(torch.tensor([8, 1])))
     assert torch.equal(part.test_pooled()[[0, 6]], whole.test_pooled()[[0, 6]])

@@ -1,5 +1,7 @@
 """Factors, the design of specifications, and what is computed from their gains."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -184,7 +186,7 @@ def test_each_factor_alone_is_paired_by_seed_and_compared_with_the_fitted_effect
     alone = changes(FACTORS, spec(), gains).set_index(["factor", "value"])
     assert alone.loc[("fill", "none"), "alone"] == -3
     assert alone.loc[("fill", "none"), "alone_high"] == -3  # the seeds' own level cancels
-    assert alone.loc[("learning rate", "0.03"), "n"] == 0
+    assert alone.loc[("learning rate", "0.03"), "seeds"] == 0
     found = every()
     both = crosschecked(main_effects(FACTORS, found, made_gains(found)), alone.reset_index())
     verdict = both.set_index(["factor", "value"])["verdict"]
@@ -203,6 +205,12 @@ def test_seeds_needed_is_the_first_number_that_suffices():
     needed = seeds_needed(sd=1.0, gain=0.8)
     assert detectable_gain(1.0, needed) <= 0.8 < detectable_gain(1.0, needed - 1)
     assert seeds_needed(sd=1.0, gain=10) == 5
+    assert seeds_needed(sd=1.0, gain=0.01) is None
+
+
+def test_what_can_be_detected_shrinks_with_every_seed():
+    found = [detectable_gain(1.0, n) for n in range(5, 200)]
+    assert all(more < fewer for fewer, more in pairwise(found))
 
 
 def test_verdicts_move_as_seeds_are_added():

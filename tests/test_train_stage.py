@@ -1,5 +1,6 @@
 """Stage train: which runs go together, and what one of them can cost the others."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from sharc.artifacts.files import read_json
 from sharc.registry import load
 from sharc.stages import train as stage
 from sharc.stages.train import Method, Wanted
+from sharc.trainer.selection import candidates
 from sharc.trainer.train import train
 
 
@@ -54,3 +56,19 @@ def test_a_cell_that_breaks_is_found_by_training_each_alone(tmp_path, calls):
     assert calls == [[9, 9, 12, 12], [9, 9], [12, 12]]
     assert states == {"b9-0": "ok", "b9-1": "ok", "b12-0": "failed", "b12-1": "failed"}
     assert set(failed.values()) == {"RuntimeError: no room"}
+
+
+def test_a_record_says_what_its_run_chose_and_from_what(tmp_path, monkeypatch):
+    stream = toy_stream()
+    held = [index[::4] for index in stream.train_tasks]
+    kept = [index[index % 4 != index[0] % 4] for index in stream.train_tasks]
+    stream = replace(stream, train_tasks=kept, validation_tasks=held)
+    monkeypatch.setattr(stage, "load_stream", lambda *_, **__: stream)
+    among = candidates({"learning_rate": [1e-9, 0.1]})
+    method = Method(load("method", "er"), {}, {}, among=among)
+    identity = {"variant": "dense", "memory": None, "theta": None, "buffer": 9, "seed": 0}
+    path = tmp_path / "run.json"
+    assert stage.build(tmp_path, tmp_path, [Wanted(path, "key", identity)], method) == {}
+    selected = read_json(path)["selected"]["task_il"]
+    assert selected["values"] == {"learning_rate": 0.1}
+    assert [c["learning_rate"] for c in selected["candidates"]] == [1e-9, 0.1]

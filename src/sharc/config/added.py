@@ -16,6 +16,7 @@ from typing import Any
 
 from sharc import looks, registry
 from sharc.class_text import check_reference, class_attribute
+from sharc.config.backbones import LIBRARIES
 from sharc.config.datasets import IMAGES, Dataset
 from sharc.errors import UserError, unknown
 
@@ -27,6 +28,7 @@ BLOCKS = {
 }
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_LIBRARIES = dict.fromkeys(LIBRARIES, "sharc.backbones.outside:OutsideBackbone")
 
 
 def adopt_added(raw: dict[str, Any], path: Path) -> None:
@@ -86,16 +88,26 @@ def _reference(block: str, name: str, options: dict[str, Any], path: Path) -> st
         return None
     if not NAME.fullmatch(name):
         raise UserError("a name is made of small letters, digits and _, and starts with a letter.")
-    if block == "datasets" and (images := next(filter(options.get, IMAGES), None)):
-        if isinstance(options[images], str):
-            options[images] = str(path.parent / options[images])
-        return IMAGES[images]
+    if (reader := _reader(block, options, path)) is not None:
+        return reader
     if given is None:
         return _installed_reference(block, name)
     if block == "datasets":  # what no data set of ours knows is for the class
         unknown_keys = options.keys() - Dataset.model_fields
         options["options"] = {key: options.pop(key) for key in sorted(unknown_keys)}
     return _placed(given, path)
+
+
+def _reader(block: str, options: dict[str, Any], path: Path) -> str | None:
+    """Our class that reads the user's images or weights; their path counts from params.yaml."""
+    known: dict[str, dict[str, str]] = {"datasets": IMAGES, "backbones": _LIBRARIES}
+    given = next(filter(options.get, known.get(block, {})), None)
+    if given is None:
+        return None
+    file = given if block == "datasets" else "weights"
+    if isinstance(options.get(file), str):
+        options[file] = str(path.parent / options[file])
+    return known[block][given]
 
 
 def _placed(given: Any, path: Path) -> str:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from sharc import options
+from sharc.config.backbones import AddedBackbone
 from sharc.config.base import (
     BackboneName,
     Block,
@@ -142,12 +143,22 @@ class Params(Block):
     methods: Methods  # type: ignore[valid-type]
     sharc: Sharc
     memories: Memories  # type: ignore[valid-type]
-    backbones: dict[BackboneName, Block] = Field(default_factory=dict)
+    backbones: dict[BackboneName, AddedBackbone] = Field(default_factory=dict)
     protocols: Protocols
     figure1: Figure1
     external: dict[ExternalName, str] = Field(default_factory=dict)
     resources: Resources
     suites: dict[str, Suite]
+
+    @model_validator(mode="after")
+    def _chooses_on_held_out_images(self) -> Self:
+        suite = self.suites.get(self.suite)
+        if suite and suite.select and not self.data.validation_share:
+            raise ValueError(
+                f"suites.{self.suite}.select chooses on held-out training images, but"
+                " data.validation_share is 0; set it above 0, for example to 0.1, or drop select"
+            )
+        return self
 
     @property
     def chosen(self) -> Suite:

@@ -1,8 +1,8 @@
 """A suite: what `all` builds."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from sharc.config.base import (
     BackboneName,
@@ -15,6 +15,7 @@ from sharc.config.base import (
     SourceName,
     Theta,
 )
+from sharc.config.specifications import Select, SpecificationsBlock
 
 
 class Varied(Block):
@@ -63,6 +64,8 @@ class Suite(Block):
     thetas: ThetaComparison | None = None
     figure1: DatasetName | None = None
     ladder: Ladder | None = None
+    specifications: SpecificationsBlock | None = None
+    select: Select | None = None
     set: dict[str, float | int | str | bool] = Field(default_factory=dict)
 
     @field_validator("datasets", "methods", "buffers", "appendix_buffers", "seeds")
@@ -71,3 +74,12 @@ class Suite(Block):
         if len(set(values)) < len(values):
             raise ValueError("names an entry twice; list each once")
         return values
+
+    @model_validator(mode="after")
+    def _selects_for_a_factor(self) -> Self:
+        if self.select and not self.specifications:
+            raise ValueError(
+                "select is read by the factors of `specifications` that have the value `selected`;"
+                " this suite has no such block"
+            )
+        return self

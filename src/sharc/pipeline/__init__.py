@@ -14,6 +14,8 @@ from sharc.pipeline.figures import Figures
 from sharc.pipeline.ladder import Ladder
 from sharc.pipeline.report import Report
 from sharc.pipeline.rungs import Rungs
+from sharc.pipeline.specifications import Specifications
+from sharc.pipeline.specified import Specified
 from sharc.pipeline.split import Split
 from sharc.pipeline.streamed import Streamed
 from sharc.pipeline.tables import Tables
@@ -23,6 +25,7 @@ from sharc.workflow.stage import Job
 
 STAGES: tuple[type[Job], ...] = (
     *(Download, Split, Features, Streamed, Train, Figure1, Rungs, Ladder),
+    *(Specified, Specifications),
     *(Collect, Tables, Figures, Claims, Report),
 )
 

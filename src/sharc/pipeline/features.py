@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from sharc.config import Params
+from sharc.pipeline.backbones import added_settings, make_backbone
 from sharc.pipeline.download import Download
-from sharc.registry import load
 from sharc.workflow.graph import Graph
 from sharc.workflow.resume import start_over
 from sharc.workflow.stage import Build, Job, Result, files_in
@@ -50,11 +50,12 @@ class Features(Job):
 
         (raw,) = self.needs
         start_over(self, build)
+        backbone, settings = make_backbone(self.backbone, self.settings)
         features.build(
             raw.folder,
             self.folder,
-            load("backbone", self.backbone)(),
-            **self.settings,
+            backbone,
+            **settings,
             batch=build.params.features.batch,
             device=build.params.features.device,
             threads=build.threads,
@@ -65,4 +66,5 @@ class Features(Job):
 def frozen_settings(params: Params) -> dict[str, Any]:
     """What the features of a frozen backbone depend on."""
     settings = params.features.model_dump(exclude={"batch", "device"})
-    return settings | {"normalisation": params.switches.normalisation}
+    settings |= {"normalisation": params.switches.normalisation}
+    return settings | added_settings(params)

@@ -11,10 +11,12 @@ from typing import Any, Self
 
 from sharc.config import Params
 from sharc.ladder import rungs
+from sharc.pipeline.backbones import added_settings, make_backbone
 from sharc.pipeline.download import Download
 from sharc.pipeline.features import frozen_settings
+from sharc.pipeline.specification_runs import places
 from sharc.pipeline.split import PART, Split
-from sharc.registry import JOINT, load, passes
+from sharc.registry import JOINT, passes
 from sharc.workflow.graph import Graph
 from sharc.workflow.resume import start_over
 from sharc.workflow.stage import Build, Job, Result, files_in
@@ -43,6 +45,8 @@ class Streamed(Job):
                 names = {looked_at(rung.params): rung.params for rung in rungs(params, ladder)}
                 for look, under in names.items():
                     yield cls._of(graph, under, dataset, f"{dataset}{PART}", look, ladder.methods)
+        for place in places(params).values():
+            yield cls._of(graph, place.params, place.dataset, place.split, place.look)
 
     @classmethod
     def _of(
@@ -78,13 +82,12 @@ class Streamed(Job):
     def run(self, build: Build) -> Result:
         raw, split = self.needs
         start_over(self, build)
-        backbone, device = load("backbone", self.backbone)(), build.params.features.device
+        backbone, settings = make_backbone(self.backbone, self.settings)
+        device = build.params.features.device
         if self.drifts:
             from sharc.stages import drift
 
-            drift.build(
-                raw.folder, split.target, self.folder, backbone, **self.settings, device=device
-            )
+            drift.build(raw.folder, split.target, self.folder, backbone, **settings, device=device)
         else:
             from sharc.stages import features
 
@@ -92,7 +95,7 @@ class Streamed(Job):
                 raw.folder,
                 self.folder,
                 backbone,
-                **self.settings,
+                **settings,
                 split=split.target,
                 batch=build.params.features.batch,
                 device=device,
@@ -116,4 +119,4 @@ def _drifting_settings(params: Params, methods: list[str]) -> dict[str, Any]:
         "batch": params.train.batch,
         "passes": sorted({passes(method) for method in methods}),
         "joint": JOINT in methods,
-    }
+    } | added_settings(params)

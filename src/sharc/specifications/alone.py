@@ -20,7 +20,9 @@ def changes(
             paired = difference(gains.get(varied.id, {}), gains.get(default.id, {}))
             found = estimate(list(paired.values()))
             rows.append([factor.name, str(value), found.n, found.mean, found.low, found.high])
-    return pd.DataFrame(rows, columns=["factor", "value", "n", "alone", "alone_low", "alone_high"])
+    return pd.DataFrame(
+        rows, columns=["factor", "value", "seeds", "alone", "alone_low", "alone_high"]
+    )
 
 
 def crosschecked(effects: pd.DataFrame, alone: pd.DataFrame) -> pd.DataFrame:

@@ -2,8 +2,9 @@
 
 Ordinary least squares on the mean gain of each specification, every factor coded against its
 default (statsmodels). The intervals use the HC3 covariance, because gains scatter more under some
-choices than under others. Specifications share seeds and images, so an interval says how the gain
-varies over choices, not over new data. P-values are Holm's over all effects of a kind.
+choices than under others; a pair of factors is tested by the F of nested fits. Specifications
+share seeds and images, so an interval says how the gain varies over choices, not over new data.
+P-values are Holm's over all effects of a kind.
 """
 
 import warnings
@@ -13,12 +14,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
 from sharc.specifications.factors import Factor, Specification
 
 LEVEL = 0.95
+_NOTHING = 1e-12  # squared points per specification: rounding, not scatter
 Rows = list[dict[str, Any]]
 
 
@@ -65,14 +68,17 @@ def interactions(
 def _interaction(
     first: Factor, second: Factor, names: list[str], fit: Any, whole: Any
 ) -> list[Any]:
-    explained = 1 - fit.ssr / whole.ssr if whole.ssr > 0 else 0.0
+    """F test of the pair against the main effects alone, and its largest coefficient."""
+    gone = max(whole.ssr - fit.ssr, 0.0)
+    varies = whole.ssr > _NOTHING * len(whole.resid)
+    left = max(fit.ssr / fit.df_resid, _NOTHING)
+    p = float(stats.f.sf(gone / len(names) / left, len(names), fit.df_resid)) if varies else 1.0
     extra = range(len(fit.params) - len(names), len(fit.params))
-    restriction = np.eye(len(fit.params))[list(extra)]
-    p = float(np.squeeze(fit.f_test(restriction).pvalue))
     place = max(extra, key=lambda k: abs(fit.params[k]))
     low, high = fit.conf_int(1 - LEVEL)[place]
+    share = gone / whole.ssr if varies else 0.0
     at = names[place - extra.start]
-    return [first.name, second.name, float(explained), p, at, fit.params[place], low, high]
+    return [first.name, second.name, share, p, at, fit.params[place], low, high]
 
 
 def _main(

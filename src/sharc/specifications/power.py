@@ -1,28 +1,45 @@
 """How large a gain a number of seeds can detect, and how verdicts move as seeds are added."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
+from scipy.optimize import brentq
 from statsmodels.stats.power import TTestPower
 
 from sharc.results.statistics import FEWEST, estimate
 
 POWER, ALPHA = 0.8, 0.05
+MOST = 1000  # seeds beyond which a gain counts as out of reach
 
 
 def detectable_gain(sd: float, seeds: int) -> float:
-    """The gain that a paired t test at 5 % finds with 80 % probability, given the gains' sd."""
-    effect = TTestPower().solve_power(nobs=seeds, alpha=ALPHA, power=POWER, alternative="two-sided")
-    return float(effect * sd)
+    """The gain that a paired t test at 5 % finds with 80 % probability, given the gains' sd.
+
+    Not a number for fewer seeds than can decide a direction.
+    """
+    return _effect(seeds) * sd if seeds >= FEWEST else float("nan")
 
 
-def seeds_needed(sd: float, gain: float) -> int:
-    """The fewest seeds, from those that can decide at all, at which `gain` is detectable."""
-    seeds = FEWEST
-    while detectable_gain(sd, seeds) > abs(gain):
-        seeds = seeds + 1 if seeds < 100 else int(seeds * 1.1)
-        if seeds > 10_000:
-            break
-    return seeds
+@cache
+def _effect(seeds: int) -> float:
+    """The same in standard deviations; statsmodels' own search for it misses at some numbers."""
+    test = TTestPower()
+    ends = 2 / seeds**0.5, 4 / seeds**0.5  # from five seeds on, its power passes 80 % in between
+    return float(brentq(lambda d: test.power(d, seeds, ALPHA) - POWER, *ends))
+
+
+def seeds_needed(sd: float, gain: float) -> int | None:
+    """The fewest seeds, of those that can decide at all, that detect `gain`; None beyond 1,000."""
+    low, high = FEWEST, MOST
+    if detectable_gain(sd, high) > abs(gain):
+        return None
+    while low < high:  # what can be detected shrinks with every seed
+        middle = (low + high) // 2
+        if detectable_gain(sd, middle) > abs(gain):
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 def verdicts(gains: Mapping[int, float], counts: Sequence[int]) -> dict[int, str]:

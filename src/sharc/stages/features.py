@@ -123,7 +123,13 @@ def named_images(data: RawData, split: Path | None) -> dict[str, Array]:
     if split is None:
         return {part: np.arange(len(data.labels(part))) for part in parts}
     tasks = read_json(split)["tasks"]
-    return {part: np.sort(np.concatenate([task[part] for task in tasks])) for part in parts}
+    wanted = {"train": ("train", "validation"), "test": ("test",)}
+    return {
+        part: np.sort(
+            np.concatenate([task[name] for task in tasks for name in wanted[part]]).astype(np.int64)
+        )
+        for part in parts
+    }
 
 
 def _quiet() -> bool | None:

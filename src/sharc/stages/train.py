@@ -7,7 +7,7 @@ Records are written as soon as their runs are done; an interrupted job goes on w
 
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from sharc.engine.runs import Accuracies, RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.features.streams import load_stream
+from sharc.trainer.selection import Values, joined, train_selected
 from sharc.trainer.train import MakeBuffer, train
 
 SCHEMA = 1
@@ -36,6 +37,7 @@ class Method:
     recorded: Mapping[str, Any]  # all parameters a run depends on, for its record
     make_buffer: MakeBuffer = DenseBuffer
     passes: int = 1  # how often a step of the authors' code shows its batch to the backbone
+    among: Sequence[Values] = ()  # what each run chooses among on its validation images
 
 
 def build(features: Path, split: Path, wanted: Sequence[Wanted], method: Method) -> dict[str, str]:
@@ -71,7 +73,7 @@ def _train_group(stream: TaskStream, group: Sequence[Wanted], method: Method) ->
         for i in (record.identity for record in group)
     ]
     try:
-        results = train(stream, specs, method.strategy, method.options, method.make_buffer)
+        results, choices = _trained(stream, specs, method)
     except UserError:
         raise  # a wrong parameter is wrong for every cell
     except Exception as error:  # one broken cell must not cost the others theirs
@@ -82,9 +84,31 @@ def _train_group(stream: TaskStream, group: Sequence[Wanted], method: Method) ->
             return
         traceback.print_exc()
         results = [_failed(spec, stream, f"{type(error).__name__}: {error}") for spec in specs]
-    for record, result in zip(group, results, strict=True):
-        write_json(record.path, record_of(record.identity, result, stream, method.recorded))
+        choices = [{} for _ in specs]
+    for record, result, choice in zip(group, results, choices, strict=True):
+        content = record_of(record.identity, result, stream, method.recorded)
+        write_json(record.path, content | choice)
         write_key(record)
+
+
+def _trained(
+    stream: TaskStream, specs: Sequence[RunSpec], method: Method
+) -> tuple[list[RunResult], list[dict[str, Any]]]:
+    """Results, and what a run's record says of the values it chose, if it chose any."""
+    if not method.among:
+        results = train(stream, specs, method.strategy, method.options, method.make_buffer)
+        return results, [{} for _ in specs]
+
+    def under(here: TaskStream, runs: Sequence[RunSpec], values: Values) -> list[RunResult]:
+        given = dict(values)
+        theta = given.pop("theta", None)
+        masked = runs if theta is None else [replace(run, theta=theta) for run in runs]
+        options = {**method.options, **given}
+        return train(here, masked, method.strategy, options, method.make_buffer)
+
+    chosen = train_selected(stream, specs, method.among, under)
+    selected = [{name: choice.recorded() for name, choice in of.items()} for of in chosen]
+    return [joined(of) for of in chosen], [{"selected": found} for found in selected]
 
 
 def _failed(spec: RunSpec, stream: TaskStream, message: str) -> RunResult:

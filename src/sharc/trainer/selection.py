@@ -1,40 +1,41 @@
 """Values chosen on held-out training images: candidates are trained, scored, and one is kept.
 
-A run's choice is its own: every seed trains each candidate on its training images, takes the one
-with the best ACC on the validation images, and that one alone meets the test images. So another
-seed changes no earlier run, and the spread over seeds includes that of choosing. The one kept is
-not trained on the validation images either: it differs from a run under fixed values in nothing
-but the values.
+A run's choice is its own, and one for each scenario: every seed trains each candidate on its
+training images, takes the one with the best ACC on the validation images, and that one alone meets
+the test images. So another seed changes no earlier run, and the spread over seeds includes that of
+choosing. The one kept is not trained on the validation images either: it differs from a run under
+fixed values in nothing but the values.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from sharc.engine.runs import RunResult, RunSpec
+from sharc.engine.runs import Accuracies, RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.metrics import acc
 
+SCENARIOS = ("task_il", "class_il")
 Values = Mapping[str, float]  # parameter -> value
 TrainUnder = Callable[[TaskStream, Sequence[RunSpec], Values], list[RunResult]]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a run chose, for which scenario, and what the candidates scored."""
+    """What a run chose for a scenario, what the candidates scored, and the run under it."""
 
-    scenario: str  # task_il or class_il
     values: Values
     candidates: list[dict[str, Any]]  # values and `validation_acc`, None where the run diverged
+    result: RunResult
 
-    def told(self) -> dict[str, Any]:
-        """The same for the run's record."""
+    def recorded(self) -> dict[str, Any]:
+        """What the run's record says of it."""
         return {
-            "scenario": self.scenario,
             "values": dict(self.values),
             "candidates": self.candidates,
+            "ledger": self.result.ledger,
         }
 
 
@@ -49,26 +50,60 @@ def train_selected(
     stream: TaskStream,
     runs: Sequence[RunSpec],
     among: Sequence[Values],
-    scenario: str,
     train_under: TrainUnder,
-) -> list[tuple[RunResult, Choice]]:
-    """The result of every run under the values it chose, in the order of `runs`.
+) -> list[dict[str, Choice]]:
+    """What every run chose for each scenario, in the order of `runs`.
 
     `train_under(stream, runs, values)` trains runs under one candidate; the stream it is given
     holds the validation images where the test images were, until the choice is made.
     """
     validation = stream.on_validation()
-    scores = [_scores(train_under(validation, runs, values), scenario) for values in among]
-    best = [_best([of_candidate[run] for of_candidate in scores]) for run in range(len(runs))]
-    results: dict[int, RunResult] = {}
-    for place in sorted(set(best)):
-        mine = [run for run, chosen in enumerate(best) if chosen == place]
+    results = [train_under(validation, runs, values) for values in among]
+    scores = {scenario: [_scores(found, scenario) for found in results] for scenario in SCENARIOS}
+    best = {
+        (run, scenario): _best([of_candidate[run] for of_candidate in scores[scenario]])
+        for run in range(len(runs))
+        for scenario in SCENARIOS
+    }
+    tested: dict[tuple[int, int], RunResult] = {}
+    for place in sorted(set(best.values())):
+        mine = sorted({run for (run, _), chosen in best.items() if chosen == place})
         done = train_under(stream, [runs[run] for run in mine], among[place])
-        results.update(zip(mine, done, strict=True))
+        tested |= {(run, place): result for run, result in zip(mine, done, strict=True)}
     return [
-        (results[run], Choice(scenario, among[best[run]], _listed(among, scores, run)))
+        {
+            scenario: Choice(
+                among[place := best[run, scenario]],
+                _listed(among, scores[scenario], run),
+                tested[run, place],
+            )
+            for scenario in SCENARIOS
+        }
         for run in range(len(runs))
     ]
+
+
+def joined(choices: Mapping[str, Choice]) -> RunResult:
+    """One result with each scenario's accuracies from the run chosen for it.
+
+    Where the two are not the same run, what the memory held is told by the choices alone.
+    """
+    task_il, class_il = (choices[scenario].result for scenario in SCENARIOS)
+    if task_il is class_il:
+        return task_il
+    failed = next((one for one in (task_il, class_il) if one.status != "ok"), task_il)
+    return replace(
+        task_il,
+        accuracy=Accuracies(class_il.accuracy.class_il, task_il.accuracy.task_il),
+        heads={
+            name: Accuracies(class_il.heads[name].class_il, head.task_il)
+            for name, head in task_il.heads.items()
+        },
+        ledger={},
+        recall=[],
+        status=failed.status,
+        message=failed.message,
+    )
 
 
 def _scores(results: Sequence[RunResult], scenario: str) -> list[float | None]:

@@ -1,0 +1,42 @@
+"""What a suite of specifications may say: factors, the sample, and what is too dear to run."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sharc.config.base import Block, Count, Positive, Theta
+
+Value = str | int | float | bool
+
+
+class FactorBlock(Block):
+    """One choice: the parameter or axis of the grid it sets, its values, the default first."""
+
+    key: str
+    values: Annotated[list[Value], Field(min_length=2)]
+    why: Annotated[str, Field(min_length=1)]
+
+
+class Excluded(Block):
+    """A combination that is legal but not run."""
+
+    when: Annotated[dict[str, Value], Field(min_length=2)]
+    why: Annotated[str, Field(min_length=1)]
+
+
+class SpecificationsBlock(Block):
+    """One experiment under many defensible choices."""
+
+    sample: Count
+    seed: Annotated[int, Field(ge=0)]
+    train_images: Count | None
+    test_images: Count | None
+    factors: Annotated[dict[str, FactorBlock], Field(min_length=2)]
+    excluded: list[Excluded] = Field(default_factory=list)
+
+
+class Select(Block):
+    """What `selected` chooses from, on held-out training images and never on test."""
+
+    theta: list[Theta] = Field(default_factory=list)
+    learning_rate: list[Positive] = Field(default_factory=list)

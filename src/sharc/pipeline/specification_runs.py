@@ -1,0 +1,133 @@
+"""What the arms of all specifications need: splits, features, and each distinct run once."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sharc.artifacts.files import digest_of
+from sharc.config import Params
+from sharc.config.specifications import Select, SpecificationsBlock
+from sharc.grid import DENSE
+from sharc.pipeline.features import frozen_settings
+from sharc.pipeline.options import train_settings
+from sharc.specifications.plan import Arm, Plan, plan
+from sharc.trainer.selection import SCENARIOS, candidates
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an arm is trained: a layout of a data set, and features of its images."""
+
+    dataset: str
+    params: Params  # under the specification
+    block: SpecificationsBlock
+
+    @property
+    def split_settings(self) -> dict[str, Any]:
+        """How classes and images are laid out."""
+        block, tasks = self.block, self.params.datasets[self.dataset].tasks
+        share = self.params.data.validation_share
+        sizes = {
+            "train": block.train_images,
+            "validation": block.train_images and round(block.train_images * share),
+            "test": block.test_images,
+        }
+        return {
+            "tasks": tasks,
+            "class_order": self.params.data.class_order,
+            "validation_share": share,
+            "per_task": {part: size and max(size // tasks, 1) for part, size in sizes.items()},
+        }
+
+    @property
+    def split(self) -> str:
+        """Name of the job that lays it out."""
+        return f"{self.dataset}@{digest_of(self.split_settings)[:8]}"
+
+    @property
+    def look(self) -> str:
+        """The last part of the name of the job that makes the features."""
+        seen = digest_of(frozen_settings(self.params))[:8]
+        return f"{self.params.chosen.backbone}@{seen}"
+
+    @property
+    def name(self) -> str:
+        """Both."""
+        return f"{self.split}/{self.look}"
+
+
+@dataclass(frozen=True)
+class Course:
+    """One distinct run but for its seed: what several specifications may share."""
+
+    place: Place
+    settings: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        """Decided by all that the run depends on."""
+        return digest_of([self.place.name, self.settings])[:12]
+
+
+def course_of(arm: Arm, block: SpecificationsBlock, select: Select | None) -> Course:
+    """The run that an arm asks for."""
+    memory = arm.cell.variant.memory or DENSE
+    made = train_settings(arm.params, arm.cell.method, memory, [arm.cell])
+    (cell,) = made["cells"]
+    chosen = {name: getattr(select, name) for name in arm.selects}
+    if "theta" in chosen:
+        cell |= {"variant": f"{memory}-selected"}
+    settings = {
+        "method": arm.cell.method,
+        "memory": memory,
+        "options": made["options"],
+        "cell": cell,
+        "among": candidates(chosen) if chosen else [],
+    }
+    return Course(Place(arm.cell.dataset, arm.params, block), settings)
+
+
+def courses(params: Params, made: Plan) -> Iterator[tuple[str, Arm, Course]]:
+    """Specification, arm and run, for every arm of every specification."""
+    block, select = params.chosen.specifications, params.chosen.select
+    if block is None:
+        return
+    for spec, arms in made.arms.items():
+        for arm in arms:
+            yield spec, arm, course_of(arm, block, select)
+
+
+def distinct(params: Params) -> dict[str, Course]:
+    """Every run of the suite once, by its id; none without specifications."""
+    if params.chosen.specifications is None:
+        return {}
+    return {course.id: course for _, _, course in courses(params, plan(params))}
+
+
+def places(params: Params) -> dict[str, Place]:
+    """Every place that some run is trained at, by its name."""
+    return {course.place.name: course.place for course in distinct(params).values()}
+
+
+def layout(params: Params) -> Mapping[str, Any]:
+    """The design as plain values, for the stage that analyses the runs."""
+    made = plan(params)
+    sample = {spec.id for spec in made.design.sample}
+    return {
+        "suite": params.suite,
+        "factors": [
+            {"name": f.name, "key": f.key, "values": list(f.values), "why": f.why}
+            for f in made.factors
+        ],
+        "specifications": [
+            {"choices": dict(spec.choices), "sample": spec.id in sample} for spec in made.design.all
+        ],
+        "arms": [
+            {"specification": spec, "arm": arm.name, "scenario": scenario, "run": course.id}
+            for spec, arm, course in courses(params, made)
+            for scenario in SCENARIOS
+        ],
+        "illegal": [
+            {"choices": dict(spec.choices), "why": why} for spec, why in made.design.illegal
+        ],
+    }

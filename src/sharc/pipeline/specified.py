@@ -1,0 +1,106 @@
+"""Stage specified: splits and features -> outputs/specified, runs under every specification."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from sharc.artifacts.runs import Wanted, is_current, write_key
+from sharc.grid import DENSE
+from sharc.pipeline.options import chosen_modules, classes
+from sharc.pipeline.specification_runs import Course, distinct
+from sharc.pipeline.split import Split
+from sharc.pipeline.streamed import Streamed
+from sharc.workflow.graph import Graph
+from sharc.workflow.stage import Build, Job, Result
+from sharc.workflow.stash import bring_back_runs
+
+KeyOf = Callable[[Any], str]
+
+
+@dataclass(frozen=True, eq=False)
+class Specified(Job):
+    """All runs on one layout of a data set and one kind of features, each once."""
+
+    stage = "specified"
+    params = (
+        *("suite", "suites", "data", "datasets", "features", "train", "methods", "sharc"),
+        *("memories", "protocol", "protocols"),
+    )
+    resources = "train"
+
+    dataset: str
+    backbone: str
+
+    @classmethod
+    def jobs(cls, graph: Graph) -> Iterator[Self]:
+        at: dict[str, list[Course]] = {}
+        for course in distinct(graph.params).values():
+            at.setdefault(course.place.name, []).append(course)
+        for name, found in at.items():
+            place = found[0].place
+            needs = (graph.one(Split, place.split), graph.one(Streamed, name))
+            runs = [{"id": course.id, **course.settings} for course in found]
+            settings = {"runs": runs, "seeds": graph.params.chosen.seeds}
+            yield cls(name, settings, needs, place.dataset, place.params.chosen.backbone)
+
+    @property
+    def folder(self) -> Path:
+        return Path("outputs/specified") / self.name
+
+    @property
+    def classes(self) -> tuple[tuple[str, str], ...]:
+        runs = self.settings["runs"]
+        used = [c for r in runs for c in classes(r["method"], r["memory"], r["options"])]
+        return tuple(dict.fromkeys(used))
+
+    @property
+    def more_modules(self) -> tuple[str, ...]:
+        runs = self.settings["runs"]
+        found = [m for run in runs for m in chosen_modules(run["method"], run["options"])]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def effort(self) -> int:
+        return sum(
+            (10 if run["memory"] != DENSE else 1) * (len(run["among"]) + 1)
+            for run in self.settings["runs"]
+        )
+
+    def runs(self, key_of: KeyOf, run: dict[str, Any]) -> Iterator[Wanted]:
+        """One record per seed."""
+        who = {"dataset": self.dataset, "backbone": self.backbone, "method": run["method"]}
+        memory = None if run["memory"] == DENSE else run["memory"]
+        for seed in self.settings["seeds"]:
+            identity = who | {"seed": seed} | run["cell"] | {"memory": memory, "run": run["id"]}
+            path = self.folder / run["id"] / f"seed{seed}.json"
+            yield Wanted(path, key_of({"run": run, "seed": seed}), identity)
+
+    def cached_parts(self, key_of: KeyOf) -> str:
+        found = [
+            is_current(wanted) for run in self.settings["runs"] for wanted in self.runs(key_of, run)
+        ]
+        return f"{sum(found)} of {len(found)} runs are cached" if any(found) else ""
+
+    def accept_parts(self, key_of: KeyOf) -> None:
+        for run in self.settings["runs"]:
+            for record in self.runs(key_of, run):
+                if record.path.is_file():
+                    write_key(record)
+
+    def run(self, build: Build) -> Result:
+        from sharc.stages.methods import make_method
+        from sharc.stages.train import build as train
+
+        split, features = self.needs
+        made: list[Path] = []
+        failed: dict[str, str] = {}
+        device = build.params.train.device
+        for run in self.settings["runs"]:
+            wanted = list(self.runs(build.key_of, run))
+            bring_back_runs(wanted, build.forced)
+            method = make_method(run["method"], run["memory"], run["options"], device)
+            chooses = replace(method, among=run["among"])
+            failed |= train(features.folder, split.target, wanted, chooses)
+            made += [record.path for record in wanted]
+        return Result(made, failed)

@@ -1,0 +1,119 @@
+"""From records under every specification to curves, effects and sentences."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from sharc.artifacts.files import read_json, write_json
+from sharc.specifications.design import design
+from sharc.specifications.factors import Factor
+from sharc.stages import specifications as stage
+
+FACTORS = [
+    Factor("fill", "sharc.memory", ("bayes_pcn", "none", "mean"), "the paper's second idea"),
+    Factor("views", "features.views", (0, 5), "augmented or not"),
+    Factor("rate", "train.learning_rate", (0.1, 0.03), "tuned or not"),
+]
+SEEDS = range(5)
+
+
+def acc_of(choices, arm, seed):
+    """50 %; SHARC adds 4 points, 6 less with zeros, 1 less with views; random channels cost 2."""
+    value = 50 + 0.2 * seed + 3 * (choices["rate"] == 0.03)
+    if arm != "plain":
+        zeros = arm == "zeros" or choices["fill"] == "none"
+        value += 4 - 6 * zeros - (choices["views"] == 5) - 2 * (arm == "random") + 0.1 * seed
+    return value
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("specifications")
+    objection = lambda s: "too dear" if s.choices["fill"] == "mean" and s.choices["views"] else None  # noqa: E731
+    made = design(FACTORS, 10, 0, objection)
+    arms, records = [], []
+    for spec in made.all:
+        for arm in ("plain", "sharc", "random", "zeros"):
+            if arm == "zeros" and spec.choices["fill"] == "none":
+                continue
+            run = f"{spec.id}-{arm}"
+            for scenario in ("task_il", "class_il"):
+                arms.append(
+                    {"specification": spec.id, "arm": arm, "scenario": scenario, "run": run}
+                )
+            for seed in SEEDS:
+                value = acc_of(spec.choices, arm, seed)
+                record = {"run": run, "seed": seed, "status": "ok"}
+                record["accuracy"] = {
+                    "task_il": [[90.0, None], [80.0, 90.0]],
+                    "class_il": [[90.0, None], [value, value]],
+                }
+                records.append(folder / "runs" / run / f"seed{seed}.json")
+                write_json(records[-1], record)
+    sample = {spec.id for spec in made.sample}
+    layout = {
+        "factors": [
+            {"name": f.name, "key": f.key, "values": list(f.values), "why": f.why} for f in FACTORS
+        ],
+        "specifications": [
+            {"choices": dict(spec.choices), "sample": spec.id in sample} for spec in made.all
+        ],
+        "arms": arms,
+        "illegal": [{"choices": dict(spec.choices), "why": why} for spec, why in made.illegal],
+    }
+    layout = json.loads(json.dumps(layout))
+    failed = read_json(records[-1]) | {"status": "diverged"}
+    write_json(records[-1], failed)
+    stage.build(records, folder / "out", layout=layout)
+    return folder / "out"
+
+
+def test_the_curve_holds_every_specification_that_can_be_asked(built):
+    frame = pd.read_csv(built / "curve_gain_class_il.csv")
+    assert len(frame) == 10  # 3 x 2 x 2 less the two set aside
+    by_choice = frame.set_index(["fill", "views", "rate"])["gain"]
+    assert by_choice["bayes_pcn", 0, 0.1] == pytest.approx(4.2)
+    assert by_choice["none", 5, 0.03] == pytest.approx(-2.8)
+    recall = pd.read_csv(built / "curve_recall_class_il.csv")
+    assert "none" not in set(recall["fill"])
+    assert recall["gain"].tolist() == pytest.approx([6.0] * len(recall))
+
+
+def test_effects_are_what_the_runs_were_made_of_and_agree_with_one_at_a_time(built):
+    frame = pd.read_csv(built / "effects.csv")
+    mine = frame[(frame["contrast"] == "gain") & (frame["scenario"] == "class_il")]
+    mine = mine.set_index(["factor", "value"])
+    assert mine.loc[("fill", "none"), "effect"] == pytest.approx(-6, abs=1e-6)
+    assert mine.loc[("views", "5"), "effect"] == pytest.approx(-1, abs=1e-6)
+    assert mine.loc[("rate", "0.03"), "effect"] == pytest.approx(0, abs=1e-6)
+    assert mine.loc[("fill", "none"), "alone"] == pytest.approx(-6)
+
+
+def test_what_was_set_aside_is_listed(built):
+    frame = pd.read_csv(built / "illegal.csv")
+    assert set(frame["why"]) == {"too dear"}
+    assert set(frame["fill"]) == {"mean"}
+
+
+def test_the_sentences_count_directions_and_name_the_choice_that_flips(built):
+    index = read_json(built / "index.json")
+    assert (
+        "Class-IL: SHARC raises ACC in 6 of 10 specifications, lowers it in 4, and 0 do not"
+        " decide; the median is +3.2 points."
+    ) in index["sentences"]
+    assert any("fill none: down" in text for text in index["flips"])
+    assert not any("views" in text for text in index["flips"])
+    assert index["counts"] == {"specifications": 10, "sample": 10, "illegal": 2}
+
+
+def test_a_diverged_run_is_no_number(built):
+    frame = pd.read_csv(built / "power.csv")
+    assert set(frame["n"]) == {4, 5}
+
+
+def test_power_says_what_more_seeds_would_detect(built):
+    frame = pd.read_csv(built / "power.csv")
+    assert (frame["detects_20"] <= frame["detects_5"]).all()
+    assert set(frame.loc[frame["n"] == 5, "verdict_5"]) <= {"up", "down", "undecided"}
+    assert frame["verdict_10"].isna().all()
