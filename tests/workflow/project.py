@@ -100,7 +100,7 @@ def _files(path: Path) -> list[Path]:
     """The files in a folder, or the file itself; none where the suite has no such stage."""
     if path.is_file():
         return [path]
-    return [p for p in path.rglob("*") if p.is_file()]
+    return [p for p in path.rglob("*") if p.is_file() and p.name != ".gitkeep"]
 
 
 def clone(folder: Path, methods: tuple[str, ...] = ("sgd", "er", "gem")) -> Project:
