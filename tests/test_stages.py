@@ -1,6 +1,8 @@
 """Stages as they are declared: what makes a job stale, and that the two short files agree."""
 
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -167,3 +169,10 @@ def test_the_snakefile_has_a_rule_for_each_stage_that_makes_its_jobs_files():
 def test_both_short_files_are_short():
     for name, most in (("Snakefile", 230), ("dvc.yaml", 150)):
         assert len((ROOT / name).read_text().splitlines()) <= most, name
+
+
+def test_a_build_is_planned_without_the_heavy_libraries():
+    heavy = {"torch", "pandas", "scipy", "statsmodels", "matplotlib"}
+    code = f"import sys, sharc.entry.snakefile; print({heavy!r} & sys.modules.keys())"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"

@@ -4,9 +4,13 @@ Were one generator shared, the draws of an associative memory would shift the da
 every later task, and a difference between two methods would mix with a difference in data.
 """
 
-import hashlib
+from __future__ import annotations
 
-import torch
+import hashlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # planning a build derives seeds too, and must not wait for torch
+    import torch
 
 
 def derived_seed(seed: int, *purpose: str | int) -> int:
@@ -19,4 +23,6 @@ def generator(
     seed: int, *purpose: str | int, device: torch.device | str = "cpu"
 ) -> torch.Generator:
     """A generator of its own for `purpose` ("order", "init", "replay", "memory", ...)."""
+    import torch
+
     return torch.Generator(device=device).manual_seed(derived_seed(seed, *purpose))

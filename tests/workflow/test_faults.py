@@ -99,8 +99,8 @@ def test_a_read_only_outputs_folder_stops_the_build_before_it_starts(project: Pr
 def test_a_read_only_folder_deep_inside_is_named(finished: Project, project: Project):
     (project.folder / f"outputs/runs/{LITE0}/er/dense/b50/seed0.json").unlink()
     with read_only(project.folder / f"outputs/runs/{LITE0}/er"):
-        output = project.snakemake(code=1)
-    assert "seed0.json may not be written (Read-only file system)" in output
+        output = project.snakemake(code=2)
+    assert "er/dense.receipt.json may not be written (Read-only file system)" in output
     assert "Traceback" not in output
     project.snakemake()
     assert project.results() == finished.results()

@@ -50,6 +50,14 @@ def _explained(path: Path, error: OSError) -> Exception:
     return error
 
 
+def set_mtime(path: Path, nanoseconds: int) -> None:
+    """Set the modification time of a file that is there."""
+    try:
+        os.utime(path, ns=(nanoseconds, nanoseconds))
+    except OSError as error:
+        raise _explained(path, error) from error
+
+
 def write_text(path: Path, text: str) -> None:
     """Write `text` to `path`, whole or not at all."""
     with write_atomically(path) as partial:

@@ -7,19 +7,23 @@ choosing. The one kept is not trained on the validation images either: it differ
 fixed values in nothing but the values.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sharc.engine.runs import Accuracies, RunResult, RunSpec
-from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.metrics import acc
 
+if TYPE_CHECKING:  # planning a build counts candidates too, and must not wait for torch
+    from sharc.engine.task_stream import TaskStream
+
 SCENARIOS = ("task_il", "class_il")
 Values = Mapping[str, float]  # parameter -> value
-TrainUnder = Callable[[TaskStream, Sequence[RunSpec], Values], list[RunResult]]
+TrainUnder = Callable[["TaskStream", Sequence[RunSpec], Values], list[RunResult]]
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Which jobs are current, decided by content; and how Snakemake, which sees times, learns of it."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from sharc.artifacts.files import set_mtime
 from sharc.workflow.changes import changes
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Job
@@ -64,9 +64,9 @@ def order_times(graph: Graph, found: dict[str, State]) -> None:
         needed = max([*read, *(newest[need.id] for need in job.needs)])
         for path in files:
             if not found[job.id].current:
-                os.utime(path, ns=(_LONG_AGO, _LONG_AGO))
+                set_mtime(path, _LONG_AGO)
             elif path.stat().st_mtime_ns < needed:
-                os.utime(path, ns=(needed, needed))
+                set_mtime(path, needed)
         newest[job.id] = max((path.stat().st_mtime_ns for path in files), default=0)
 
 
