@@ -103,6 +103,7 @@ def _edited(text: str, name: str, entry: dict[str, Any], suite: str) -> str:
     """params.yaml with one more data set; every comment stays."""
     editor = YAML()
     editor.width, editor.preserve_quotes = 4096, True
+    editor.indent(mapping=2, sequence=4, offset=2)
     editor.representer.add_representer(
         type(None), lambda writer, _: writer.represent_scalar("tag:yaml.org,2002:null", "null")
     )
