@@ -37,7 +37,7 @@ def test_without_the_internet_each_download_says_what_to_do_and_nothing_is_left(
         assert message.startswith(f"download:{dataset}: ")
         assert "cannot be reached" in message or "folder" in message
         assert message.splitlines()[0] in output
-    ours = ("data/paper", "outputs/logs")
+    ours = ("data/paper", "data/external", "outputs/logs")
     made = {p.relative_to(fresh.folder) for name in ("data", "outputs")
             for p in (fresh.folder / name).rglob("*") if p.is_file()}  # fmt: skip
     assert {
