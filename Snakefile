@@ -136,10 +136,10 @@ use rule job as specified with:
         update("outputs/specified/{split}/{backbone}/receipt.json"),
     log:
         "outputs/logs/specified/{split}/{backbone}.log",
+    priority: suite.longest_first("specified")
     threads: suite.threads("train")
     resources:
         **suite.resources("train"),
-    priority: suite.longest_first("specified")
 
 
 use rule job as specifications with:
