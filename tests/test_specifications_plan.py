@@ -97,6 +97,14 @@ def test_what_is_too_dear_is_listed_with_its_reason(tmp_path):
                 and s.choices["method"] == "gem"]  # fmt: skip
 
 
+def test_an_exclusion_may_list_several_values_of_a_factor(tmp_path):
+    when = {"backbone": ["vgg16", "resnet50"], "method": "gem"}
+    made = plan(params_with(tmp_path, excluded=[{"when": when, "why": "hours per run"}]))
+    assert {s.choices["backbone"] for s in made.design.all if s.choices["method"] == "gem"} == {
+        "efficientnet_lite0"
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "key", "values", "message"),
     [

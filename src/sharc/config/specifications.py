@@ -1,8 +1,8 @@
 """What a suite of specifications may say: factors, the sample, and what is too dear to run."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from sharc.config.base import Block, Count, Positive, Theta
 
@@ -18,10 +18,17 @@ class FactorBlock(Block):
 
 
 class Excluded(Block):
-    """A combination that is legal but not run."""
+    """A combination that is legal but not run: each factor named has one of the values listed."""
 
-    when: Annotated[dict[str, Value], Field(min_length=2)]
+    when: Annotated[dict[str, list[Value]], Field(min_length=2)]
     why: Annotated[str, Field(min_length=1)]
+
+    @field_validator("when", mode="before")
+    @classmethod
+    def _a_value_alone_is_a_list_of_one(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {name: v if isinstance(v, list) else [v] for name, v in given.items()}
 
 
 class SpecificationsBlock(Block):

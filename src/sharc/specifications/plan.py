@@ -169,19 +169,18 @@ def _check_select(params: Params, factor: Factor, place: str) -> None:
 
 def _check_excluded(block: SpecificationsBlock, known: Mapping[str, Factor]) -> None:
     for excluded in block.excluded:
-        for name, value in excluded.when.items():
+        for name, values in excluded.when.items():
             if name not in known:
                 raise UserError(f"specifications.excluded: {unknown('factor', name, known)}")
-            if value not in known[name].values:
-                legal = map(str, known[name].values)
-                raise UserError(
-                    f"specifications.excluded: {name}: {unknown('value', value, legal)}"
-                )
+            legal = known[name].values
+            if strange := [value for value in values if value not in legal]:
+                mistake = unknown("value", strange[0], map(str, legal))
+                raise UserError(f"specifications.excluded: {name}: {mistake}")
 
 
 def _excluded(block: SpecificationsBlock, spec: Specification) -> str | None:
     for excluded in block.excluded:
-        if all(spec.choices.get(name) == value for name, value in excluded.when.items()):
+        if all(spec.choices[name] in values for name, values in excluded.when.items()):
             return excluded.why
     return None
 
