@@ -97,6 +97,15 @@ def test_a_part_takes_the_first_images_of_every_class_evenly(raw):
         built(raw, per_task={"train": 1, "test": None})
 
 
+def test_a_part_takes_validation_images_from_those_held_out(raw):
+    whole = built(raw, validation_share=0.4)["tasks"][1]
+    part = built(raw, validation_share=0.4, per_task={"train": 4, "validation": 4})["tasks"][1]
+    assert len(whole["validation"]) == 8
+    assert len(part["validation"]) == 4
+    assert set(part["validation"]) < set(whole["validation"])
+    assert set(part["train"]) < set(whole["train"])
+
+
 def test_a_task_with_fewer_images_than_a_batch_is_refused_before_anything_is_written(raw):
     with pytest.raises(UserError, match="task 1 of toy has 20 training images") as error:
         built(raw, batch=21)

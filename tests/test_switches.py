@@ -187,4 +187,4 @@ def test_the_presets_are_nothing_but_values_and_paper_is_the_default() -> None:
         for name in Switches.model_fields
         if getattr(params.protocols.paper, name) != getattr(params.protocols.reference, name)
     }
-    assert differ == set(Switches.model_fields) - {"er_replay", "mer_beta"}
+    assert differ == set(Switches.model_fields) - {"er_replay", "mer_beta", "clser_head"}

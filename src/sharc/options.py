@@ -104,7 +104,7 @@ class CLSEROptions(MethodOptions):
     stable_alpha: Share = 0.999
     plastic_freq: Fraction = 0.3
     plastic_alpha: Share = 0.999
-    head: Annotated[CLSERHead, Switch("clser_head")] = "stable"
+    head: Annotated[CLSERHead, Switch("clser_head")] = "working"
 
 
 class LwFOptions(MethodOptions):

@@ -28,7 +28,8 @@ def build(
 ) -> None:
     """Write class order and, per task, its classes and the rows of its images.
 
-    `per_task`: at most so many training and test images of each task, evenly over its classes.
+    `per_task`: at most so many training, validation and test images of each task, evenly over
+    its classes.
     `batch`: so many training images each task must have, at least.
     """
     data = RawData(raw)
@@ -105,7 +106,8 @@ def _part(
                     f"the ladder takes {most} {split} images of a task of {len(task['classes'])}"
                     f" classes: raise ladder.{split}_images to at least one image of each class."
                 )
-            first = [rows[labels[split][rows] == label][:each] for label in task["classes"]]
+            of_rows = labels["test" if split == "test" else "train"][rows]
+            first = [rows[of_rows == label][:each] for label in task["classes"]]
             task[split] = np.sort(np.concatenate(first)).tolist()
     return task
 

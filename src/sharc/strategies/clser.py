@@ -86,7 +86,7 @@ class CLSER(Strategy):
         return self.head.by_row(torch.where(known > rival, stable, plastic))
 
     def evaluated(self) -> Head:
-        """The stable head, as in the original method, unless told otherwise."""
+        """The head whose accuracy counts; CLS-ER's own paper tests the stable one."""
         return self._all[self.options.head]
 
     def heads(self) -> dict[str, Head]:

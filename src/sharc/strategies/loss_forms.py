@@ -189,7 +189,7 @@ class CLSER(LossStrategy):
                     weights[run].lerp_(now[run], share)
 
     def evaluated(self) -> Head:
-        """The stable head, as in the original method, unless the options say otherwise."""
+        """The head whose accuracy counts."""
         return self._all[self.options.head]
 
     def heads(self) -> dict[str, Head]:
