@@ -279,8 +279,8 @@ def test_bytes_per_sample_count_the_associative_memory(found):
     assert found["memory-saved"]["verdict"] == "reproduced"
     in_bytes = found["memory-saved-in-bytes-task-il"]
     assert in_bytes["verdict"] == "undecided"
-    assert "0.46 to 1.23 times" in in_bytes["text"]
-    assert "In all, at the same budget, 2.29 to 6.13 times." in in_bytes["text"]
+    assert "0.46 to 1.23, median" in in_bytes["text"]
+    assert "In total, at the same budget: 2.29 to 6.13." in in_bytes["text"]
     assert in_bytes["figures"]["less"] == 6
 
 
@@ -352,7 +352,7 @@ def test_a_planned_cell_without_runs_is_counted_in_the_sentence(tmp_path):
     evidence = Evidence(Results(tmp_path / "results"), layout, Paper(fake_results.PAPER), None)
     found = registry.evaluate(evidence, CLAIM | {"cells": {"scenario": "class_il"}})
     assert found["figures"]["cells"] == 1
-    assert "Planned but without runs that ended well: 1." in found["text"]
+    assert "Planned cells without successful runs: 1." in found["text"]
 
 
 def test_the_markdown_has_a_row_per_claim_and_a_count(found):

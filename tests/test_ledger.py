@@ -123,8 +123,8 @@ def test_the_summary_counts_rows_ratios_and_verdicts(tmp_path):
         cell(PLUS, 100, 500, 15e6, [85, 85]),
     )
     said = footprint.summary(ledger(found, LAYOUT))
-    assert "holds 1.50 to 2.00 times its base's bytes in all, 0.30 to 0.40 times per" in said
-    assert "Of 2 ⁺ cells 1 can be set beside a base that holds as many bytes: 0 improve" in said
+    assert "holds 1.50 to 2.00 times as many bytes as its base in total, 0.30 to 0.40 times" in said
+    assert "Of 2 ⁺ cells, 1 can be compared with a base that holds as many bytes: 0 im" in said
 
 
 def heads_of(variant, buffer, **acc):

@@ -57,8 +57,9 @@ def upper_bound(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     if not above and sums.worsened < sums.cells:
         verdict = UNDECIDED
     text = (
-        f"{len(above)} of {sums.cells} cells lie above {labels.method(claim['reference'])} beyond "
-        f"their interval, {sums.worsened} below it. Mean distance: {interval(sums.gain)}."
+        f"{len(above)} of {sums.cells} cells lie decidedly above "
+        f"{labels.method(claim['reference'])}, {sums.worsened} decidedly below. Mean distance: "
+        f"{interval(sums.gain)}."
     )
     counts = {"cells": sums.cells, "above": len(above), "below": sums.worsened}
     return Finding(verdict, text, counts | figures(sums.gain, "distance"), above[:20]), paper

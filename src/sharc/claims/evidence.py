@@ -76,7 +76,7 @@ class Evidence:
         return {place: gain for place, gain in found.items() if gain}
 
     def lost(self, cells: dict[str, Any]) -> int:
-        """How many named cells were planned, but have no pair of runs that ended well."""
+        """How many named cells were planned, but have no pair of successful runs."""
         planned = set(self.results.provenance)
         return sum(
             {self.name(place), self.name(place, "dense")} <= planned and not self.gain(place)

@@ -35,10 +35,10 @@ def held(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     fewer = sum(ratio < 1 for ratio in ratios)
     verdict = {len(ratios): REPRODUCED, 0: NOT_REPRODUCED}.get(fewer, UNDECIDED)
     text = (
-        f"With SHARC over without, {_COUNTS[claim['count']]}: {min(ratios):.2f} to "
-        f"{max(ratios):.2f} times, median {float(np.median(ratios)):.2f}; less in {fewer} of "
-        f"{len(ratios)} cells. In all, at the same budget, {min(in_all):.2f} to "
-        f"{max(in_all):.2f} times."
+        f"Ratio with SHARC to without, {_COUNTS[claim['count']]}: {min(ratios):.2f} to "
+        f"{max(ratios):.2f}, median {float(np.median(ratios)):.2f}; below 1 in {fewer} of "
+        f"{len(ratios)} cells. In total, at the same budget: {min(in_all):.2f} to "
+        f"{max(in_all):.2f}."
     )
     numbers = {"cells": len(ratios), "less": fewer, "median_ratio": float(np.median(ratios))}
     numbers["median_ratio_in_all"] = float(np.median(in_all))
@@ -61,7 +61,8 @@ def more_for_its_bytes(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         if base is not None and base.gain:
             found[place] = base.gain
     if not found:
-        return not_tested(f"no base holds the bytes of a “+” within {100 * SLACK:g} %"), None
+        reason = f"no base holds as many bytes as a “+” form, to within {100 * SLACK:g} %"
+        return not_tested(reason), None
     ours = majority(evidence, found, "lie above the base with as many bytes")
     pairs = f" {len(found)} of {len(places)} cells have a base that holds as much."
     return replace(ours, text=ours.text + pairs), None

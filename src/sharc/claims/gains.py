@@ -13,7 +13,7 @@ from sharc.results.statistics import Estimate, difference, estimate, mean_by_see
 from sharc.results.verdicts import BY_DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
 Answer = tuple[Finding, Finding | None]
-NO_CELLS = "none of the cells the sentence rests on is part of this suite"
+NO_CELLS = "this suite has none of the cells the sentence is about"
 
 
 def most_improve(evidence: Evidence, claim: dict[str, Any]) -> Answer:
@@ -28,10 +28,10 @@ def majority(
     what: str = "improve",
     variant: str | None = None,
 ) -> Finding:
-    """The verdict on "in most cases": cells are counted, their mean is told beside it.
+    """The verdict on "in most cases": cells are counted, and their mean is reported with the count.
 
     A mean over cells would let one method that loses much outvote five that gain little. The
-    cells it rests on are those of "+", unless a variant is given.
+    cells are those of the "+" forms, unless a variant is given.
     """
     if not found:
         return not_tested(NO_CELLS)
@@ -42,9 +42,9 @@ def majority(
     elif sums.positive <= sums.cells / 2 and sums.worsened > sums.improved:
         verdict = NOT_REPRODUCED
     text = (
-        f"{sums.improved} of {sums.cells} cells {what} beyond their interval; {sums.worsened} "
-        f"decidedly do the opposite, the others are undecided ({sums.positive} means are "
-        f"positive). Mean over cells: {interval(sums.gain)}."
+        f"{sums.improved} of {sums.cells} cells decidedly {what}; {sums.worsened} decidedly do "
+        f"the opposite, the others are undecided ({sums.positive} means are positive). Mean over "
+        f"cells: {interval(sums.gain)}."
     )
     cells = [evidence.name(place, variant) for place in found]
     return Finding(verdict, text, _counts(sums), cells)
@@ -83,8 +83,8 @@ def all_improve(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     elif sums.worsened:
         verdict = NOT_REPRODUCED
     text = (
-        f"{sums.improved} of {sums.cells} cells improve beyond their interval, {sums.worsened} "
-        f"worsen beyond it. Mean over cells: {interval(sums.gain)}."
+        f"{sums.improved} of {sums.cells} cells decidedly improve, {sums.worsened} decidedly "
+        f"worsen. Mean over cells: {interval(sums.gain)}."
     )
     return Finding(verdict, text, _counts(sums), [evidence.name(p) for p in found]), printed
 
@@ -117,7 +117,7 @@ def every_group_gains(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     return Finding(verdict, text, numbers, [evidence.name(place) for place in found]), None
 
 
-# Which gain must reach the paper's figure, and which printed one is set beside it.
+# Which of our gains must reach the paper's figure, and which printed gain it is compared with.
 _TAKES: dict[str, tuple[str, Callable[[list[float]], float]]] = {
     "mean": ("mean", lambda printed: float(np.mean(printed))),
     "each": ("smallest", min),

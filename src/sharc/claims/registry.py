@@ -26,9 +26,9 @@ class Kind(NamedTuple):
 
 
 _COUNTED = (
-    "reproduced if more than half of the cells are decided that way by their own interval, not "
-    "reproduced if at most half of their means even point there and more cells are decided against "
-    "it than for it, else undecided."
+    "reproduced if the intervals of more than half of the cells decide for it, not reproduced if "
+    "at most half of the means point that way and more cells decide against it than for it, else "
+    "undecided."
 )
 _SIGN = (
     "reproduced if the interval of the paired difference lies above zero, not reproduced if "
@@ -47,9 +47,9 @@ KINDS: dict[str, Kind] = {
     ),
     "gain_about": Kind(
         gains.gain_about,
-        "A gain of so many points: not reproduced if the interval ends below them (below half a "
-        "digit less where the paper says “approximately”), reproduced if the mean reaches them "
-        "and the interval lies above zero, else undecided. Of several cells each must reach them.",
+        "A gain of a given size: not reproduced if the interval ends below it (less half a digit "
+        "where the paper says “approximately”), reproduced if the mean reaches it and the "
+        "interval lies above zero, else undecided. Of several cells each must reach it.",
         ("cells", "points"),
     ),
     "larger_gain": Kind(
@@ -98,8 +98,8 @@ KINDS: dict[str, Kind] = {
     ),
     "held": Kind(
         footprint.held,
-        "Less is held: reproduced if so in every cell, by the means over seeds, not reproduced if "
-        "in none, else undecided.",
+        "Less memory is held: reproduced if so in every cell, by the means over seeds, not "
+        "reproduced if in none, else undecided.",
         ("cells", "count"),
     ),
     "more_for_its_bytes": Kind(
@@ -174,7 +174,7 @@ def evaluate(evidence: Evidence, claim: dict[str, Any]) -> dict[str, Any]:
         ours = replace(ours, text=f"{ours.text} (On {elsewhere}, which the paper does not use.)")
     if lost := evidence.lost(claim["cells"]) if "cells" in claim else 0:
         said = ours.text.removesuffix(".")
-        ours = replace(ours, text=f"{said}. Planned but without runs that ended well: {lost}.")
+        ours = replace(ours, text=f"{said}. Planned cells without successful runs: {lost}.")
     rest = {key: value for key, value in claim.items() if key not in _NEEDED}
     return {
         **{key: claim[key] for key in _NEEDED},

@@ -61,7 +61,7 @@ def _data(frame: pd.DataFrame, layout: Layout) -> pd.DataFrame:
 
 def _caption(squeezed: Iterable[str]) -> str:
     names = ", ".join(labels.method(name) for name in squeezed)
-    strips = f" In grey strips the scale is compressed for what lies far below: {names}."
+    strips = f" In the grey strips the scale is compressed, for methods far below: {names}."
     return (
         "Average accuracy against all bytes held: kept values, indices, labels, logits, further "
         "heads, the associative memory's weights and their prior copy. A line joins the buffers of "

@@ -18,7 +18,7 @@ _DIM = "#555555"
 
 
 def draw(frame: pd.DataFrame, ladder: Ladder) -> Drawing:
-    """Rows of panels: data sets; columns: scenarios. Downwards: one more switch each."""
+    """Rows of panels: data sets; columns: scenarios. Each row down changes one more switch."""
     size = (3.3, 0.9 + 0.28 * (len(ladder.rungs) + 1))
     figure, axes = panels(len(ladder.datasets), 2, size, sharey=True)
     figure.set_figwidth(9.0)
@@ -128,7 +128,7 @@ def _legend(ladder: Ladder) -> list[Line2D]:
 
 def _caption(ladder: Ladder) -> str:
     return (
-        f"{ladder_words.caption(ladder)} Each row makes one more switch. Dotted and hollow: the "
+        f"{ladder_words.caption(ladder)} Each row changes one more switch. Dotted and hollow: the "
         "method alone; solid and filled: with SHARC. Bars: 95 % bootstrap interval over seeds. A "
         "thick step: the paired interval of that switch's effect excludes zero; no marker: the "
         "method does not read the switch, and the runs above stand for it. Top row and thin "

@@ -28,7 +28,7 @@ def suite_facts(params: "Params") -> dict[str, Any]:
         "methods": ", ".join(suite.methods),
         "buffers": ", ".join(map(str, [*suite.buffers, *suite.appendix_buffers])),
         "seeds": ", ".join(map(str, suite.seeds)),
-        "memory of SHARC": params.sharc.memory,
+        "associative memory": params.sharc.memory,
         "share of channels dropped": f"Task-IL {theta.task_il:g}, Class-IL {theta.class_il:g}",
     }
 
@@ -41,8 +41,8 @@ def deviations(params: "Params") -> list[dict[str, str]]:
     tried = max(suite.thetas.values) if suite.thetas else 1.0
     rows = [
         (
-            params.protocol != "paper", "Protocol", "Its text is one thing, its code another.",
-            "What the authors' code does (protocol “reference”), also where a row below says that "
+            params.protocol != "paper", "Protocol", "The text and the authors' code differ.",
+            "What the authors' code does (protocol “reference”), even where a row below says that "
             "the text is followed.",
         ),
         (
@@ -51,8 +51,8 @@ def deviations(params: "Params") -> list[dict[str, str]]:
         ),
         (
             params.switches.normalisation != "dataset", "Normalisation",
-            "Not mentioned; the code takes the data set's own mean and deviation.",
-            "Those that the backbone was trained with.",
+            "Not mentioned; the code uses the data set's mean and standard deviation.",
+            "The constants the backbone was trained with.",
         ),
         (
             "mini_imagenet" in suite.datasets and images < 500, "Images of mini-ImageNet",

@@ -38,10 +38,10 @@ def _markdown(found: list[dict[str, Any]], counts: dict[str, int]) -> str:
     lines = [
         "# The paper's claims, checked\n",
         f"{len(found)} sentences: {total}.",
-        "Intervals are over seeds; how each kind of sentence is decided stands below the table.",
-        "The last column asks whether the paper's own printed numbers bear the sentence out.\n",
+        "Intervals are over seeds; the rule for each kind of sentence follows the table.",
+        "The last column asks whether the paper's own printed numbers support the sentence.\n",
     ]
-    heads = ["Claim", "Place", "Verdict", "What we found", "The paper's own numbers"]
+    heads = ["Claim", "Section", "Verdict", "What we found", "The paper's own numbers"]
     rows = []
     for claim in found:
         paper = claim["paper"]

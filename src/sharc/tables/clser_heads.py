@@ -20,7 +20,7 @@ HEADS = ("working", "plastic", "stable")
 _NOTES = [
     "ACC in percent, mean and standard deviation over seeds. Working: the head that is trained. "
     "Plastic, stable: moving averages of it, the plastic one updated more often.",
-    "(n=…): only so many of the planned runs ended well; missing: none did.",
+    "(n=…): the number of successful runs, where some failed; missing: all failed.",
 ]
 
 

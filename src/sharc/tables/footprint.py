@@ -1,4 +1,4 @@
-"""The ledger for readers: what is held in all, and what equal bytes say."""
+"""The ledger as a table: total memory held, and the gain at equal bytes."""
 
 import math
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ HEADS = {"items": "Samples", "counted_floats": "Values", "total_bytes": "MB"}
 EQUAL, GAIN_OVER, VERDICT = "Equal base", "Gain over it [95 %]", "Our verdict"
 NOTES = [
     "Samples: stored samples. Values: what the paper counts, the kept values, in millions of "
-    "numbers. MB: all that is held beside the head being trained (values, indices, labels, "
+    "numbers. MB: everything held except the head being trained (values, indices, labels, "
     "logits, the associative memory's weights and their prior, further heads), in million bytes. "
-    f"In all, per sample: bytes of {labels.PLUS} over its base's, and the same per stored sample, "
-    "the associative memory shared out.",
-    f"Equal base: the buffer of the base whose bytes in all are nearest to those of {labels.PLUS}; "
-    f"none: no base with good runs in this suite comes within {100 * SLACK:g} %. Gain over it: "
+    f"In all, per sample: the bytes of {labels.PLUS} divided by its base's, in total and per "
+    "stored sample, associative memory included.",
+    f"Equal base: the buffer of the base whose total bytes are nearest to those of {labels.PLUS}; "
+    f"none: no base with successful runs comes within {100 * SLACK:g} %. Gain over it: "
     "ACC in points, paired by seed, with a bootstrap interval over seeds; (n=…) if runs are "
     "missing.",
 ]
@@ -57,18 +57,18 @@ def summary(frame: pd.DataFrame) -> str:
 def _said(group: pd.DataFrame) -> str:
     known = group.dropna(subset=["bytes_ratio"])
     if known.empty:
-        return f"no {labels.PLUS} cell and its base have both ended well."
+        return f"no {labels.PLUS} cell has successful runs both of its own and of its base."
     in_all, each = (
         f"{known[name].min():.2f} to {known[name].max():.2f}"
         for name in ("bytes_ratio", "sample_ratio")
     )
     equal = group[group["gain_n"] > 0]
-    beside = "none" if equal.empty else f"{len(equal)}"
+    matched = "none" if equal.empty else f"{len(equal)}"
     counted = "" if equal.empty else f": {tally(equal['verdict'])}"
     return (
-        f"with SHARC ({labels.PLUS}) a method holds {in_all} times its base's bytes in all, "
-        f"{each} times per stored sample. Of {len(known)} {labels.PLUS} cells {beside} can be set "
-        f"beside a base that holds as many bytes{counted}."
+        f"with SHARC ({labels.PLUS}) a method holds {in_all} times as many bytes as its base in "
+        f"total, {each} times as many per stored sample. Of {len(known)} {labels.PLUS} cells, "
+        f"{matched} can be compared with a base that holds as many bytes{counted}."
     )
 
 

@@ -129,13 +129,13 @@ def notes(frame: pd.DataFrame) -> list[str]:
         f"{ARROWS[IMPROVES]} or {ARROWS[WORSENS]}: ACC rises or falls against the row above, "
         "paired by seed, and the 95 % bootstrap interval of the difference excludes zero. "
         "“= …”: the cell does not read this switch, so the runs above stand for it.",
-        "The switches are made in this order: an effect holds given the switches above it, and "
-        "another order could share the effects out differently.",
+        "The switches are changed in this order: an effect holds given the switches above it, and "
+        "another order could divide the effects differently.",
     ]
     if int(frame["n_missing"].sum()):
         found.append(
-            "(n=…): only so many of the planned runs ended well; missing: none did. "
-            "Such runs are never averaged over."
+            "(n=…): the number of successful runs, where some failed; missing: all failed. "
+            "Failed runs are never averaged in."
         )
     if np.isnan(frame["paper_acc"]).all():
         found.append("The paper prints no number for these cells.")

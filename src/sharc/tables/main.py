@@ -39,15 +39,15 @@ def caption(grid: Grid) -> str:
 
 
 def notes(grid: Grid, results: Results) -> list[str]:
-    """What a reader must know beside the numbers."""
+    """What a reader must know to read the numbers."""
     cells = [cell for _, cells in grid.rows for cell in cells if cell.name]
     found = []
     if {"mini_imagenet", "tiny_imagenet"} & set(grid.datasets):
         found.append(labels.THIRD_COLUMN_NOTE)
     if any(cell.n_missing for cell in cells):
         found.append(
-            "(n=…): only so many of the planned runs ended well; missing: none did. "
-            "Such runs are never averaged over."
+            "(n=…): the number of successful runs, where some failed; missing: all failed. "
+            "Failed runs are never averaged in."
         )
     if sources := {row.source for row, _ in grid.rows if row.source}:
         found.append(note(results.external, sources))
