@@ -99,7 +99,7 @@ def test_a_folder_is_split_into_about_five_tasks_of_two_or_more_classes(classes:
         (("methd", "mine", None), "Did you mean 'method'?"),
         (("method", "er", None), "'er' is the name of a method already"),
         (("method", "../up", None), "a name is made of small letters"),
-        (("method", "mine", Path("x")), "a path is for images of a dataset"),
+        (("method", "mine", Path("x")), "a path is only for the images of a dataset"),
         (("dataset", "mine", Path("absent")), "absent does not exist"),
     ],
 )

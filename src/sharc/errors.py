@@ -5,11 +5,11 @@ from difflib import get_close_matches
 
 
 class UserError(Exception):
-    """A problem the user can mend: shown as one message, without a traceback, exit code 2."""
+    """A problem the user can fix: shown as one message, without a traceback, exit code 2."""
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
-    """Say that `name` is no known `kind`, which one is nearest, and which there are."""
+    """Say that `name` is not a known `kind`, suggest the nearest one and list them all."""
     names = sorted(known)
     near = get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""

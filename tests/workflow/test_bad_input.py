@@ -52,7 +52,7 @@ def test_a_file_where_a_folder_must_be_is_named(tmp_path: Path):
     (project.folder / "outputs/.gitkeep").unlink()
     (project.folder / "outputs").rmdir()
     (project.folder / "outputs").write_text("in the way")
-    assert "outputs/ cannot be written to" in message(project, *BOTH[0])
+    assert "outputs/ is not writable" in message(project, *BOTH[0])
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_recalled_maps_are_drawn_beside_the_originals(finished: Project, tmp_pat
     assert picture.read_bytes().startswith(b"\x89PNG")
     dense = f"{RUNS}/er/dense/b50/seed0.json"
     refused = finished.run("sharc", "inspect", dense, "--picture", str(picture), code=2)
-    assert "is no run with an associative memory" in refused
+    assert "is not a run with an associative memory" in refused
 
 
 def test_a_cell_is_traced_to_its_runs_commit_and_data(finished: Project):

@@ -44,7 +44,7 @@ def test_a_flipped_byte_is_named_and_exactly_its_job_is_built_again(
     (project.folder / artifact).touch()  # DVC looks at times first
     assert "modified" in project.run("dvc", "status")
     output = project.snakemake()
-    assert f"{artifact} was altered since it was built: it will be built again." in output
+    assert f"{artifact} was modified since it was built: it will be rebuilt." in output
     assert built(output) == {job}
     assert project.results() == finished.results()
     assert "up to date" in project.run("dvc", "status")
@@ -57,7 +57,7 @@ def test_cut_tails_of_every_kind_and_a_flipped_receipt_are_mended_in_one_build(
         cut(project.folder / artifact, random.Random(artifact))
     flip(project.folder / "outputs/figures/receipt.json", random.Random(8))
     output = project.snakemake()
-    assert f"{KINDS['raw'][0]} was altered" in output
+    assert f"{KINDS['raw'][0]} was modified" in output
     assert built(output) == {job for _, job in KINDS.values()} | {"figures:all"}
     assert project.results() == finished.results()
 
@@ -72,7 +72,7 @@ def test_every_artifact_is_guarded_against_flips_cuts_and_loss(
             whole = Path(name).read_bytes()
             for harm in (flip, flip, flip, cut):
                 harm(Path(name), chance)
-                assert receipt.damage() == f"{name} was altered"
+                assert receipt.damage() == f"{name} was modified"
                 Path(name).write_bytes(whole)
                 tried += 1
             Path(name).unlink()

@@ -60,7 +60,7 @@ def test_a_flipped_byte_is_noticed_and_exactly_its_job_is_built_again(
 ):
     flip(copied.folder / artifact, random.Random(artifact))
     output = copied.snakemake()
-    assert f"{artifact} was altered since it was built: it will be built again." in output
+    assert f"{artifact} was modified since it was built: it will be rebuilt." in output
     assert built(output) == {DAMAGED[artifact]}
     assert copied.results() == climbed.results()
 

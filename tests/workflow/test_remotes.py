@@ -89,7 +89,7 @@ def test_a_clone_that_pulls_from_s3_runs_nothing_and_a_corrupted_object_is_notic
     third = clone_of(project, tmp_path / "third")
     third.run("dvc", "pull", env=KEYS, code=None)
     output = third.snakemake()
-    assert f"{run} was altered" in output or f"{run} is missing" in output
+    assert f"{run} was modified" in output or f"{run} is missing" in output
     assert built(output) == {f"train:{LITE0}/er/dense"}
     assert third.results() == project.results()
 

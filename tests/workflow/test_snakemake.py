@@ -137,7 +137,7 @@ def test_another_suite_is_built_without_telling_dvc(project: Project):
     project.set(suites__other=yaml_suite(project, "demo") | {"methods": ["sgd"]})
     lock = project.text("dvc.lock")
     output = project.snakemake("--config", "suite=other")
-    assert "DVC follows params.yaml and was not told" in output
+    assert "DVC follows params.yaml, so nothing was recorded" in output
     assert project.text("dvc.lock") == lock
     assert stages(built(output)) == {"collect", "tables", "figures", "claims", "report"}
 

@@ -30,7 +30,7 @@ _BLOCK_ROWS = 4096
 
 @dataclass(frozen=True)
 class Blocks:
-    """A tensor that is handed over piece by piece along its first axis."""
+    """A tensor that is written piece by piece along its first axis."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -68,22 +68,22 @@ def _header(tensors: Mapping[str, Blocks]) -> bytes:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn a full disk or a forbidden folder into a message that names the file."""
+    """Turn a full disk or a read-only folder into a message that names the file."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise UserError(
                 f"the disk is full: {path} could not be written. Free some space and run again; "
-                "what was complete is kept."
+                "finished files are kept."
             ) from error
         if error.errno in (errno.EACCES, errno.EROFS):
-            raise UserError(f"{path} may not be written: {error.strerror}.") from error
+            raise UserError(f"{path} cannot be written: {error.strerror}.") from error
         raise
 
 
 def save(path: Path, tensors: Mapping[str, Array | Blocks]) -> None:
-    """Write a safetensors file, whole or not at all; equal content gives equal bytes."""
+    """Write a safetensors file completely or not at all; equal content gives equal bytes."""
     blocks = {
         name: value if isinstance(value, Blocks) else Blocks(str(value.dtype), value.shape, [value])
         for name, value in tensors.items()

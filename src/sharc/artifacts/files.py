@@ -20,7 +20,7 @@ _BLOCK = 1 << 20
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; rename it into place only if the block succeeds."""
+    """Yield a temporary path next to `path`; rename it to `path` only if the block succeeds."""
     partial = path.with_name(f"{PARTIAL}{uuid.uuid4().hex[:8]}-{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,22 +36,22 @@ def write_atomically(path: Path) -> Iterator[Path]:
 
 
 def _explained(path: Path, error: OSError) -> Exception:
-    """What a user can do about a full disk or a forbidden folder; other errors as they are."""
+    """A full disk or a read-only folder as a message that says what to do; other errors as is."""
     if error.errno in _NO_ROOM:
         return UserError(
-            f"the disk is full: {path} could not be written and nothing incomplete was kept. "
-            "Free some space and run again; what was complete stays."
+            f"the disk is full: {path} could not be written, and nothing incomplete was kept. "
+            "Free some space and run again; finished files are kept."
         )
     if error.errno in _FORBIDDEN:
         return UserError(
-            f"{path} may not be written ({error.strerror}). Make {path.parent}/ a folder that can "
-            "be written to and run again; what was complete stays."
+            f"{path} cannot be written ({error.strerror}). Make {path.parent}/ writable and run "
+            "again; finished files are kept."
         )
     return error
 
 
 def set_mtime(path: Path, nanoseconds: int) -> None:
-    """Set the modification time of a file that is there."""
+    """Set the modification time of an existing file."""
     try:
         os.utime(path, ns=(nanoseconds, nanoseconds))
     except OSError as error:
@@ -59,7 +59,7 @@ def set_mtime(path: Path, nanoseconds: int) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path`, whole or not at all."""
+    """Write `text` to `path`, completely or not at all."""
     with write_atomically(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
@@ -102,6 +102,6 @@ def digest_of(content: Any) -> str:
 
 
 def remove_partials(folder: Path) -> None:
-    """Delete what an interrupted writer left under its temporary name below `folder`."""
+    """Delete the temporary files that interrupted writers left below `folder`."""
     for leftover in folder.rglob(f"{PARTIAL}*"):
         leftover.unlink(missing_ok=True)

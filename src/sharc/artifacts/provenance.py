@@ -1,4 +1,4 @@
-"""What only this one making of an artifact can tell: when, where, from which commit, how long."""
+"""How one artifact was made: when, where, from which commit, and how long it took."""
 
 import os
 import platform
@@ -41,7 +41,7 @@ def _cpu_seconds() -> float:
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:
-    """The versions of those that are installed: not every engine need be."""
+    """The versions of those that are installed; not every engine is."""
     return {name: version(name) for name in packages if find_spec(name)}
 
 
@@ -61,7 +61,7 @@ def surroundings(threads: int) -> dict[str, Any]:
 
 
 def git(*words: str) -> str | None:
-    """What Git answers, or None where there is no history to ask."""
+    """What Git answers, or None outside a repository."""
     try:
         done = subprocess.run(["git", *words], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -81,7 +81,7 @@ def processor() -> str:
 def _device() -> str:
     import sys
 
-    torch = sys.modules.get("torch")  # asking must not cost a unit that never used it an import
+    torch = sys.modules.get("torch")  # a job that does not use torch must not pay for its import
     if torch is not None and torch.cuda.is_available():
         return str(torch.cuda.get_device_name())
     return "cpu"

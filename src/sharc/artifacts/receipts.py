@@ -1,6 +1,6 @@
-"""A receipt says what a unit was built from and what came out; it holds no times.
+"""A receipt records what a job read and what it made, and no times.
 
-Equal receipts therefore mean equal work, on any machine and through either door.
+Equal receipts therefore mean equal work, on any machine, through Snakemake or DVC.
 """
 
 import os
@@ -15,7 +15,7 @@ from sharc.errors import UserError
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a unit was built from (`key`) and the sha256 of every file that came out."""
+    """The digest of all that the job depends on (`key`) and the sha256 of every output."""
 
     key: str
     outputs: dict[str, str]
@@ -28,12 +28,12 @@ class Receipt:
             if not os.path.isfile(name):  # noqa: PTH113 - False for any name no file can have
                 return f"{name} is missing"
             if digest(path) != expected:
-                return f"{name} was altered"
+                return f"{name} was modified"
         return None
 
 
 def read_receipt(path: Path) -> Receipt | None:
-    """The receipt at `path`; None if there is none or it cannot be understood."""
+    """The receipt at `path`; None if there is none or it is unreadable."""
     if not path.is_file():
         return None
     try:
@@ -44,7 +44,7 @@ def read_receipt(path: Path) -> Receipt | None:
 
 
 def _is_sound(receipt: Receipt) -> bool:
-    """Whether types are right and no name leads out of the project."""
+    """Whether all types are right and every path stays inside the project."""
     return (
         isinstance(receipt.key, str)
         and _of_text(receipt.outputs)
@@ -62,5 +62,5 @@ def _leads_out(name: PurePosixPath) -> bool:
 
 
 def write_receipt(path: Path, receipt: Receipt) -> None:
-    """Write a receipt, the last act of a unit."""
+    """Write a receipt, the last step of a job."""
     write_json(path, asdict(receipt))

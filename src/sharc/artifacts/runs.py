@@ -1,7 +1,7 @@
-"""Run records: where each lies, and whether it is what would be trained now.
+"""Run records: where each is stored, and whether it is still current.
 
-The key under which a record was made is a file beside it, not in it, so that an edit which
-changes no number changes no record either, and nothing that follows is built again.
+A record's key is stored in a file next to it, not in it, so that an edit which changes no number
+changes no record either, and nothing downstream is rebuilt.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from sharc.errors import UserError
 
 @dataclass(frozen=True)
 class Wanted:
-    """A record to be made: where it goes, the key that says it is current, and what it is of."""
+    """A record to be made: its path, the key that makes it current, and the run it is of."""
 
     path: Path
     key: str
@@ -22,24 +22,24 @@ class Wanted:
 
 
 def relative_path(fields: dict[str, Any]) -> str:
-    """Where below the runs' folder a record with this identity belongs."""
+    """The path of a record with this identity, below the folder of runs."""
     folders = [str(fields[name]) for name in ("dataset", "backbone", "method", "variant")]
     return "/".join([*folders, f"b{fields['buffer']}", f"seed{fields['seed']}.json"])
 
 
 def key_file(record: Path) -> Path:
-    """Where the key of a record lies."""
+    """The file that holds the key of a record."""
     return record.with_suffix(".key")
 
 
 def write_key(wanted: Wanted) -> None:
-    """Say of a record that was just written under which key it was made."""
+    """Write the key of a record that was just made."""
     made = {"key": wanted.key, "sha256": sha256_of(wanted.path)}
     write_json(key_file(wanted.path), made)
 
 
 def is_current(wanted: Wanted) -> bool:
-    """Whether the record exists, is unaltered, went well, and was made under the same key."""
+    """Whether the record exists, is unmodified, succeeded, and was made under the same key."""
     if not wanted.path.is_file():
         return False
     try:

@@ -1,4 +1,4 @@
-"""The command `sharc`: look before a build, look into what it made, keep DVC in step."""
+"""The command `sharc`: check and plan a build, inspect its results, keep DVC in step."""
 
 import sys
 from pathlib import Path
@@ -38,7 +38,7 @@ Suite = Annotated[
 def init(
     folder: Annotated[Path, typer.Argument(help="A new folder, or `.` for this one.")],
 ) -> None:
-    """Write a ready project: Snakefile, params.yaml, dvc.yaml, profiles and the paper's numbers."""
+    """Create a project: Snakefile, params.yaml, dvc.yaml, profiles and the paper's numbers."""
     from sharc.cli.project import init_project
 
     init_project(folder)
@@ -75,7 +75,7 @@ def new(
         Path | None, typer.Argument(help="For a dataset: a folder of images; no class is written.")
     ] = None,
 ) -> None:
-    """Start a method, memory, data set or backbone of your own, or add a folder of images."""
+    """Create a method, memory, data set or backbone of your own, or add a folder of images."""
     from sharc.cli.new import new as start
 
     print(start(kind, name, images))
@@ -142,7 +142,7 @@ def trace(
 
 @app.command()
 def record() -> None:
-    """Tell DVC what Snakemake built (Snakemake does it itself after a successful build)."""
+    """Record in DVC what Snakemake built (a successful build does this itself)."""
     from sharc.entry import dvc
     from sharc.pipeline import load_graph
 
@@ -168,7 +168,7 @@ def archive(
     out: Annotated[Path, typer.Argument(help="The crate to write, a zip file.")],
     suite: Suite = None,
 ) -> None:
-    """Pack a finished suite as a Workflow Run RO-Crate that another machine can go on from."""
+    """Pack a finished suite as a Workflow Run RO-Crate that another machine can continue from."""
     try:
         from sharc.archive.crate import write_crate
     except ModuleNotFoundError as error:
@@ -184,7 +184,7 @@ results.register(app)
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one message and exit code 2."""
+    """Run the command line; a user's mistake becomes one message and exit code 2."""
     try:
         app()
     except UserError as error:

@@ -1,4 +1,4 @@
-"""`sharc build`: Snakemake with one live line of progress, and silence where nobody watches."""
+"""`sharc build`: Snakemake with one line of live progress, or none if there is no terminal."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ _EVERY = 0.5  # seconds between two pictures of the line
 
 
 def build(suite: str | None, cores: int | None, targets: list[str]) -> None:
-    """Say what will be built and how long it takes, build it, and say where it is."""
+    """Print what will be built and how long it takes, build it, and print where it is."""
     params = load_params(suite=suite)
     graph, cores = build_graph(params), cores or os.cpu_count() or 1
     found = states(graph)

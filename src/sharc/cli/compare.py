@@ -54,7 +54,7 @@ def _counts(frame: pd.DataFrame, alone: list[int]) -> str:
 
 
 def _notes(frame: pd.DataFrame) -> str:
-    """What the counts rest on."""
+    """How to read the counts."""
     decided = frame["acc_move"].isin(["rises", "falls"]).sum()
     chance = (1 - LEVEL) * (frame["acc_move"] != SAME).sum()
     notes = []

@@ -1,4 +1,4 @@
-"""`sharc export`: a finished suite's small results, for Git and for readers who build nothing."""
+"""`sharc export`: the small results of a finished suite, for Git and for readers."""
 
 import gzip
 import shutil
@@ -18,7 +18,7 @@ _LARGEST = 300_000  # bytes; a table beyond that is packed, and left out if that
 
 
 def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) -> None:
-    """Copy tables, figures, claims and the summary, with what they were made from and its cost."""
+    """Copy tables, figures, claims and the summary; made.json says from what and at what cost."""
     params = load_params(suite=suite)
     graph = build_graph(params)
     exported = _exported(graph.jobs, only)
@@ -49,7 +49,7 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
 
 @contextmanager
 def replaced(folder: Path) -> Iterator[Path]:
-    """Yield a folder that takes the place of an earlier export only once it is whole."""
+    """Yield a folder that replaces an earlier export only once it is complete."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file. Name a new folder, such as results/mine.")
     if folder.exists() and any(folder.iterdir()) and not (folder / "made.json").is_file():

@@ -14,7 +14,7 @@ IMPORTERS: dict[str, Callable[..., Iterable[Run]]] = {
 
 
 def import_log(library: str, log: Path, out: Path, **given: str | int | None) -> None:
-    """Add a log's runs to `out`; a run that is there already is replaced."""
+    """Add a log's runs to `out`; runs that are already there are replaced."""
     if library not in IMPORTERS:
         raise UserError(unknown("library", library, IMPORTERS))
     runs = list(IMPORTERS[library](log, **given))

@@ -1,4 +1,4 @@
-"""`sharc inspect`: what is in an artifact, said in tables."""
+"""`sharc inspect`: what an artifact holds, as tables."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -35,7 +35,7 @@ def _below_project(path: Path) -> Path:
         return path.resolve().relative_to(Path.cwd())
     except ValueError:
         raise UserError(
-            f"{path} lies outside the project. Run `sharc inspect` in the project's root folder."
+            f"{path} is outside the project. Run `sharc inspect` in the project's root folder."
         ) from None
 
 

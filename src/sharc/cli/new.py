@@ -1,4 +1,4 @@
-"""`sharc new`: a file to start from, its test, and the lines of params.yaml that use it."""
+"""`sharc new`: a template, its test, and the lines of params.yaml that use it."""
 
 import io
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_${name}_keeps_what_every_${kind}_keeps() -> None:
 
 
 def new(kind: str, name: str, images: Path | None) -> str:
-    """Write what is asked for; in words, what was done and what to do next."""
+    """Write what is asked for; returns what was done and what to do next."""
     if kind not in BLOCK_OF:
         raise UserError(unknown("kind", kind, BLOCK_OF))
     params = load_params()
@@ -40,7 +40,7 @@ def new(kind: str, name: str, images: Path | None) -> str:
         raise UserError(f"{name!r} is the name of a {kind} already: choose another one.")
     if images is not None:
         if kind != "dataset":
-            raise UserError(f"a path is for images of a dataset, not for a {kind}.")
+            raise UserError(f"a path is only for the images of a dataset, not for a {kind}.")
         return _add_images(name, images, params.suite)
     return _start(kind, name, params)
 

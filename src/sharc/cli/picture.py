@@ -1,4 +1,4 @@
-"""`sharc inspect --picture`: maps that a finished run recalls, beside the originals.
+"""`sharc inspect --picture`: maps that a finished run recalls, next to the originals.
 
 A record holds no maps. The run is repeated, which takes seconds and gives the same bits, and its
 memory is asked for one stored example of each past task.
@@ -28,8 +28,8 @@ def draw_recalled_maps(path: Path, picture: Path) -> None:
     run = read_json(path) if path.is_file() else {}
     if not isinstance(run, dict) or run.get("memory") is None:
         raise UserError(
-            f"{path} is no run with an associative memory: --picture wants a record below a folder "
-            "such as outputs/runs/digits/efficientnet_lite0/er/bayes_pcn-t0.8/."
+            f"{path} is not a run with an associative memory: --picture needs a record below a "
+            "folder such as outputs/runs/digits/efficientnet_lite0/er/bayes_pcn-t0.8/."
         )
     buffer = _repeat(run)
     tasks = [

@@ -1,4 +1,4 @@
-"""More commands: `sharc build`, and `compare` and `import` for results beside ours."""
+"""More commands: `sharc build`, `sharc compare` and `sharc import`."""
 
 from pathlib import Path
 from typing import Annotated

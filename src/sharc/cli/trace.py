@@ -29,7 +29,7 @@ def trace_cell(
     suite: str | None,
     everything: bool = False,
 ) -> None:
-    """Print the chain from one cell of a table down to the digest of the data it rests on."""
+    """Print the chain from one cell of a table down to the digest of its data."""
     params = load_params(suite=suite)
     cell = _find(params, method, scenario, buffer, dataset)
     graph = build_graph(params)
@@ -37,7 +37,7 @@ def trace_cell(
     job = graph.jobs[f"train:{cell.dataset}/{cell.backbone}/{cell.method}/{memory}"]
     made = read_json(job.provenance) if job.provenance.is_file() else None
     if made is None:
-        raise UserError(f"{job.id} is not built yet. `sharc grid` says what is to be built.")
+        raise UserError(f"{job.id} is not built yet. `sharc grid` lists what is left to build.")
     for line in [
         _title(params, cell, scenario),
         *_numbers(cell, scenario),

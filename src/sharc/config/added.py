@@ -1,4 +1,4 @@
-"""What params.yaml adds: classes of the user's own, taken out of it and put into the registry.
+"""Registers the classes that users add in params.yaml.
 
     methods: {er_ace2: {class: own/er_ace2.py:ERACE2, alpha: 0.5}}
 
@@ -32,7 +32,7 @@ _LIBRARIES = dict.fromkeys(LIBRARIES, "sharc.backbones.outside:OutsideBackbone")
 
 
 def adopt_added(raw: dict[str, Any], path: Path) -> None:
-    """Register what `raw` adds; what is left in `raw` are options."""
+    """Register what `raw` adds and leave only its options in `raw`."""
     found: dict[str, dict[str, str]] = {}
     shown: dict[str, dict[str, dict[str, str | None]]] = {}
     mistakes = []
@@ -125,7 +125,7 @@ def _installed_reference(block: str, name: str) -> str:
         return installed[name]
     known = [*registry.KINDS[kind], *installed]
     raise UserError(
-        f"{unknown(kind, name, known)} To add your own, give it a class here, "
+        f"{unknown(kind, name, known)} To add your own, name its class here, "
         f"`{name}: {{class: own/{name}.py:ClassName}}`; `sharc new {kind} {name}` writes the file."
     )
 

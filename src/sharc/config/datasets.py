@@ -1,4 +1,4 @@
-"""A data set of params.yaml: ours, a user's class, or images that lie somewhere."""
+"""The model of a data set in params.yaml: ours, a user's class, or a user's images."""
 
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -35,7 +35,7 @@ class Dataset(Block):
         if self.folder and self.parquet:
             raise ValueError("give a folder or parquet, not both")
         if not (self.folder or self.parquet) and (extra := given & set(_OF_IMAGES)):
-            raise ValueError(f"{min(extra)} is for images that a folder or parquet names")
+            raise ValueError(f"{min(extra)} is only for images named by `folder` or `parquet`")
         return self
 
     @property

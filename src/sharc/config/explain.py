@@ -1,4 +1,4 @@
-"""Turn a failed check of params.yaml into sentences a person can act on."""
+"""Turn a failed check of params.yaml into messages a person can act on."""
 
 from collections.abc import Mapping
 from pathlib import Path

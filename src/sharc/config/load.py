@@ -78,5 +78,5 @@ def _assign(resolved: dict[str, Any], dotted: str, value: Any, path: Path, suite
             raise UserError(f"{path}: suites.{suite}.set: {dotted}: {unknown('key', name, known)}")
         block = block[name] if parents else block
     if not isinstance(block, dict):
-        raise UserError(f"{path}: suites.{suite}.set: {dotted}: {parents[-1]!r} holds no keys.")
+        raise UserError(f"{path}: suites.{suite}.set: {dotted}: {parents[-1]!r} is not a block.")
     block[last] = value

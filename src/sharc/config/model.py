@@ -1,4 +1,4 @@
-"""What params.yaml may say: one block per stage, every bound stated."""
+"""The model of params.yaml: one block per stage, with all bounds."""
 
 from typing import Annotated, Literal, Self
 
@@ -22,7 +22,7 @@ from sharc.config.suites import Suite
 
 
 class Data(Block):
-    """Where data come from and how classes are laid out."""
+    """Where data come from and how classes are assigned to tasks."""
 
     mirror: str | None
     class_order: Literal["ascending"] | Annotated[int, Field(ge=0)]
@@ -61,7 +61,7 @@ class Sharc(options.SharcOptions):
 
 
 class Switches(Block):
-    """Where the paper and the authors' code part ways."""
+    """Where the paper and the authors' code differ."""
 
     read: options.Read
     bn_mode: Literal["eval", "train"]
@@ -120,7 +120,7 @@ class Resource(Block):
 
 
 class Resources(Block):
-    """Per family of rules; `other` serves those without a line of their own."""
+    """Resources by stage; `other` is for stages without a line of their own."""
 
     features: Resource
     train: Resource

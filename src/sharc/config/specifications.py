@@ -1,4 +1,4 @@
-"""What a suite of specifications may say: factors, the sample, and what is too dear to run."""
+"""The model of a suite of specifications: factors, the sample, and combinations not to run."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""DVC: told what Snakemake built, so that the two never disagree, and a stage's command for it.
+"""DVC: record what Snakemake built, and run a stage for `dvc repro`.
 
 python -m sharc.entry.dvc train    what the stage `train` in dvc.yaml runs
 """
@@ -28,7 +28,7 @@ _EMPTY = ".gitkeep"  # DVC wants every folder it was promised, and none of them 
 
 
 def has_dvc() -> bool:
-    """Whether this folder is one in which DVC can record anything."""
+    """Whether this folder is a DVC project in a Git repository."""
     return Path(".dvc").is_dir() and Path(".git").exists()
 
 
@@ -61,12 +61,12 @@ def record(graph: Graph, other_suite: str | None = None) -> None:
         return  # DVC itself started this build
     if other_suite:
         print(
-            f"Suite {other_suite!r} was chosen on the command line; DVC follows params.yaml and "
-            f"was not told. Set `suite: {other_suite}` there to version these artifacts."
+            f"Suite {other_suite!r} was chosen on the command line; DVC follows params.yaml, so "
+            f"nothing was recorded. Set `suite: {other_suite}` there to version these artifacts."
         )
         return
     if not has_dvc():
-        print("This folder is no Git repository with DVC in it: nothing was recorded.")
+        print("This folder is not a Git repository with DVC: nothing was recorded.")
         return
     found = states(graph)
     names = [stage.stage for stage in graph.stages]
@@ -82,10 +82,10 @@ def record(graph: Graph, other_suite: str | None = None) -> None:
 def _commit(targets: list[str]) -> None:
     # Another DVC may be at work, a push or what a killed build left behind: wait for its end.
     words = ("--wait-for-lock", "commit", "--force", *targets)
-    print("Telling DVC what was built.", flush=True)
+    print("Recording the build in DVC.", flush=True)
     done = _run(*words)
     if done.returncode and f"{LOCK}'" in done.stderr:
-        print(f"{LOCK} was damaged, as by a kill or an unsolved merge: it is written again.")
+        print(f"{LOCK} was damaged (a killed build or an unresolved merge): writing it again.")
         put_aside(LOCK)
         done = _run(*words)
     if done.returncode:
@@ -104,7 +104,7 @@ def outs(stage: str) -> tuple[str, ...]:
 
 
 def tidy(graph: Graph, stage: str) -> None:
-    """Put aside what no job of the present grid made: DVC versions whole folders."""
+    """Stash files that no job of the current grid makes: DVC versions whole folders."""
     owned: set[Path] = set()
     for job in graph.in_stage(stage):
         receipt = job.load_receipt()

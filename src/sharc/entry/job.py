@@ -21,7 +21,7 @@ from sharc.pipeline import load_graph
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result
 
-FORCED = "SHARC_FORCED"  # environment variable: jobs that Snakemake was told to run in any case
+FORCED = "SHARC_FORCED"  # environment variable: jobs that Snakemake was asked to run in any case
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,13 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message, code = f"{type(error).__name__}: {error}\n{traceback.format_exc()}", 1
     print(f"{name}: {message}", file=sys.stderr if code else sys.stdout)
     if chosen.log:
-        with suppress(OSError, UserError):  # a full disk has no room for its own story either
+        with suppress(OSError, UserError):  # a full disk has no room for the log either
             write_text(chosen.log, f"{name}: {message}\n")
     return code
 
 
 def build(graph: Graph, job: Job, threads: int) -> str:
-    """Bring a job up to date and say what was done: `built` or `kept`."""
+    """Bring a job up to date; returns what was done, `built` or `kept`."""
     inputs = graph.inputs(job)
     if inputs is None:
         needed = ", ".join(need.id for need in job.needs)
@@ -59,7 +59,7 @@ def build(graph: Graph, job: Job, threads: int) -> str:
     receipt = job.load_receipt()
     current = receipt and receipt.key == key and not receipt.failed and not receipt.damage()
     if current and not forced:
-        return "kept, its inputs came out the same"
+        return "kept: its inputs have not changed"
     for name, expected in inputs.items():
         require(Path(name), expected)
     watch = provenance.Stopwatch()
@@ -75,7 +75,7 @@ def build(graph: Graph, job: Job, threads: int) -> str:
 
 
 def _record(graph: Graph, job: Job, inputs: dict[str, str], result: Result) -> dict[str, Any]:
-    """What was made from what."""
+    """The provenance of the job's outputs."""
     sources = graph.code(job)
     return {
         "job": job.id,

@@ -1,4 +1,4 @@
-"""What the Snakefile asks for, so that it stays a table of contents."""
+"""What the Snakefile calls, so that the Snakefile itself reads as a table of contents."""
 
 import os
 import sys
@@ -43,7 +43,7 @@ class Suite:
         return list(self.graph.params.external.values())
 
     def shown(self, stage: str) -> list[str]:
-        """What `snakemake --report` shows of a stage; the names are known once it is built."""
+        """The files `snakemake --report` shows of a stage, known once the stage is built."""
         jobs = [job for job in self.graph.in_stage(stage) if self._is_current(job)]
         return [str(path) for job in jobs for path in job.outputs if path != job.target]
 
@@ -73,12 +73,12 @@ class Suite:
         return {"cpus_per_task": asked.pop("threads"), **asked}
 
     def longest_first(self, stage: str) -> Callable[[Any], float]:
-        """Longer jobs begin first: begun last, one would keep a single core busy at the end."""
+        """Start the longest jobs first, so that no core waits for one of them at the end."""
         most = max((job.effort for job in self.graph.in_stage(stage)), default=0) + 1
         return lambda wildcards: self.job(stage, wildcards).effort / most
 
     def targets(self, asked: Iterable[str]) -> frozenset[str]:
-        """Targets of the command line as files that rules make; rules' names stay."""
+        """Targets of the command line as files that rules make; names of rules are left alone."""
         found: set[str] = set()
         for target in asked:
             path = Path(os.path.relpath(target))
@@ -87,7 +87,7 @@ class Suite:
         return frozenset(found)
 
     def _lacks(self, job: Job, path: Path) -> bool:
-        """Whether a finished job's folder has no such file."""
+        """Whether a finished job did not make this file."""
         receipt = job.load_receipt() if self._is_current(job) else None
         if receipt is None:
             return False
@@ -95,7 +95,7 @@ class Suite:
         return not any(file.is_relative_to(path) for file in made)
 
     def finish(self, workflow: Any) -> None:
-        """After a build: tell DVC, and end with an error if runs failed."""
+        """After a build: record it in DVC, and exit with an error if runs failed."""
         if workflow.touch:
             ran = [job for job in workflow.dag.jobs if job.rule.name in _STAGES]
             accept(self.graph, {self.job(job.rule.name, job.wildcards).id for job in ran})
@@ -109,7 +109,7 @@ class Suite:
 
 
 def start(workflow: Any, suite: str | None) -> Suite:
-    """Check the parameters; in the main process, put files in order and understand the targets."""
+    """Check the parameters; in the main process, lock the folder, set file times, read targets."""
     try:
         params = load_params()
         chosen = load_params(suite=suite) if suite else params
@@ -119,25 +119,25 @@ def start(workflow: Any, suite: str | None) -> Suite:
                 _require_writable(folder)
             workflow.sharc_lock = lock_build()  # held until this process ends
             _take_stock(view)
-            _understand_targets(workflow, view)
+            _resolve_targets(workflow, view)
     except UserError as error:
         _stop(error)
     return view
 
 
-def _understand_targets(workflow: Any, view: Suite) -> None:
+def _resolve_targets(workflow: Any, view: Suite) -> None:
     """Read the command line's targets once Snakemake has them, right before it makes the DAG."""
     make_dag = workflow._prepare_dag
 
     def make_dag_for_our_targets(*arguments: Any, **options: Any) -> Any:
-        _understand(workflow.dag_settings, view)
+        _resolve(workflow.dag_settings, view)
         return make_dag(*arguments, **options)
 
     workflow._prepare_dag = make_dag_for_our_targets
 
 
-def _understand(settings: Any, view: Suite) -> None:
-    """Let any artifact, and any folder, be a target; note what Snakemake was told to force."""
+def _resolve(settings: Any, view: Suite) -> None:
+    """Let any artifact or folder be a target; note the jobs that Snakemake was asked to force."""
     for name in ("targets", "forcerun", "until", "omit_from"):
         setattr(settings, name, view.targets(getattr(settings, name)))
     jobs = view.graph.jobs.values()
@@ -150,10 +150,10 @@ def _take_stock(view: Suite) -> None:
     view.states = states(view.graph, unstash=True)
     for state in view.states.values():
         if state.damaged:
-            print(f"{state.why} since it was built: it will be built again.", file=sys.stderr)
+            print(f"{state.why} since it was built: it will be rebuilt.", file=sys.stderr)
     complete = all(state.current for state in view.states.values())
     if complete and not view.overridden and not dvc.is_recorded(view.graph):
-        for job in view.graph.in_stage("report"):  # it finds all done, and then DVC is told
+        for job in view.graph.in_stage("report"):  # it finds nothing to do; then DVC is updated
             view.states[job.id] = State(False, "DVC has no record of this build yet")
     order_times(view.graph, view.states)
 
@@ -166,7 +166,7 @@ def _require_writable(folder: Path) -> None:
         writable = False
     if not writable:
         raise UserError(
-            f"{folder}/ cannot be written to: the build keeps its files there. "
+            f"{folder}/ is not writable, and the build writes its files there. "
             f"Make it writable (`chmod u+w {folder}`) or work in another copy of the project."
         )
 

@@ -37,7 +37,7 @@ class Climb:
         """What its runs depend on, as plain values."""
         return {
             "rung": self.rung,
-            "kept_as": self.memory,
+            "memory": self.memory,
             "features": f"streamed:{self.features}",
             "options": self.settings["options"],
             "cell": self.settings["cells"][0],
@@ -104,7 +104,7 @@ class Rungs(Job):
     @property
     def classes(self) -> tuple[tuple[str, str], ...]:
         runs = self.settings["runs"]
-        used = [c for r in runs for c in classes(self.method, r["kept_as"], r["options"])]
+        used = [c for r in runs for c in classes(self.method, r["memory"], r["options"])]
         return tuple(dict.fromkeys(used))
 
     @property
@@ -119,7 +119,7 @@ class Rungs(Job):
     def runs(self, key_of: Callable[[Any], str], run: dict[str, Any]) -> Iterator[Wanted]:
         """The runs of one cell on one rung, one per seed."""
         who = {"dataset": self.dataset, "backbone": self.backbone, "method": self.method}
-        memory = None if run["kept_as"] == DENSE else run["kept_as"]
+        memory = None if run["memory"] == DENSE else run["memory"]
         for seed in self.settings["seeds"]:
             identity = who | {"seed": seed} | run["cell"] | {"memory": memory}
             path = self.folder / f"rung{run['rung']:02d}" / relative_path(identity)
@@ -146,7 +146,7 @@ class Rungs(Job):
                 self.features[run["features"]].folder,
                 self.needs[0].target,
                 wanted,
-                make_method(self.method, run["kept_as"], run["options"], device),
+                make_method(self.method, run["memory"], run["options"], device),
             )
             made += [record.path for record in wanted]
         return Result(made, failed)
