@@ -62,6 +62,9 @@ TARGETS = [
            "features_vs_authors_saliency_resnet18", 5),
     *_trained("_10", "5 seeds"),
     *_trained("_stacked_10", "5 seeds × 3 buffers"),
+    *(Target(f"{label} by loss: plain PyTorch loop, 5 seeds", f"{method}_vs_plain_by_loss_10", 3)
+      for label, method in (("SGD", "sgd"), ("ER, 10 replayed,", "er"), ("A-GEM", "agem"),
+                            ("DER++", "derpp"))),
     Target("ER: Avalanche, 10 classes", "er_vs_avalanche_10", 35, CALLS),
     Target("ER: Avalanche, 100 classes", "er_vs_avalanche_100", 18, PRODUCTS),
     Target("A-GEM: Avalanche, 10 classes", "agem_vs_avalanche_10", 40, CALLS),

@@ -4,6 +4,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from torch.profiler import ProfilerActivity, profile
+
 from bench.avalanche import ABSENT, Avalanche
 from bench.framework_loop import train_framework
 from bench.section import Section, Size, Table
@@ -15,6 +17,7 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.registry import load
 from sharc.textbook import sharc as textbook
+from sharc.trainer.heads import suited
 from sharc.trainer.train import train
 
 BUFFER, SEEDS = 200, 5
@@ -27,14 +30,18 @@ LABELS = {
 OPTIONS: dict[str, dict[str, Any]] = {"er": {"replay": "sampled"}, "er_full": {"replay": "full"}}
 GUARDED = ("er", "er_full", "mer", "gem", "agem", "derpp", "clser")
 PLAIN = {"er": "er_sampled", "er_full": "er"}  # the textbook's names
+BY_LOSS = ("sgd", "er", "agem", "derpp")
+PRODUCTS = ("aten::bmm", "aten::addmm")
 ENGINE_TASK = 125  # steps at least where engines are compared: each task begins with work
 
 
 def ours(
-    method: str, stream: TaskStream, seeds: int = SEEDS, buffer: int = BUFFER, *more: int
-) -> None:
+    method: str, stream: TaskStream, seeds: int = SEEDS, buffer: int = BUFFER, *more: int,
+    by_loss: bool = False,
+) -> None:  # fmt: skip
     """Train all seeds with our engine, with one buffer or more."""
     strategy = load("method", method.partition("_")[0])
+    strategy = suited(strategy, "mlp") if by_loss else strategy
     runs = [RunSpec(seed, size) for size in (buffer, *more) for seed in range(seeds)]
     options = {"device": "cpu"} | OPTIONS.get(method, {})
     train(stream, runs, strategy, options, DenseBuffer)
@@ -57,6 +64,8 @@ def run(size: Size) -> Section:
         with one_thread():
             for shape in (shape for shape in (CIFAR10, CIFAR100) if shape.classes in size.shares):
                 _compare(section, shape, size, avalanche)
+            if size.name != "small":
+                _by_loss(section, size)
     finally:
         avalanche.close()
     if size.name != "small":
@@ -95,6 +104,41 @@ def _compare(section: Section, shape: Shape, size: Size, avalanche: Avalanche) -
     times = interleaved(ways, size.rounds, warm_up=size.name == "small")
     section.tables.append(_methods(section, times, shape, size))
     section.tables.append(_engines(section, times, shape, size))
+
+
+def _by_loss(section: Section, size: Size) -> None:
+    """Methods as losses, for as long as a real run lasts: each is recorded once, in a tenth of a
+    second.
+    """
+    whole, part = synthetic(CIFAR10), synthetic(CIFAR10, 0.2)
+    ways: dict[str, Way] = {}
+    for method in BY_LOSS:
+        ways[f"plain {method}"] = partial(plain, method, whole)
+        ways[f"loss {method}"] = partial(ours, method, whole, by_loss=True)
+    times, n = interleaved(ways, size.rounds), steps(CIFAR10, 1.0)
+    table = Table("Strategies by loss, 10 classes, 5 seeds stacked", ["method",
+                  "plain loop, µs per step", "by loss, µs per step and run",
+                  "by loss is × faster"])  # fmt: skip
+    for method in BY_LOSS:
+        slow, fast = times[f"plain {method}"], times[f"loss {method}"]
+        gain = section.measures[f"{method}_vs_plain_by_loss_10"] = ratio(slow, fast, SEEDS)
+        spent = slow.per(n), fast.per(n * SEEDS)
+        table.add(LABELS[method], *(number(s.median) for s in spent), gain)
+    table.note = _where(partial(ours, "er", part, by_loss=True), steps(CIFAR10, 0.2))
+    section.tables.append(table)
+
+
+def _where(train_er: Way, n: int) -> str:
+    with profile(activities=[ProfilerActivity.CPU]) as seen:
+        train_er()
+    calls = [call for call in seen.key_averages() if call.key.startswith("aten::")]
+    others = [call for call in calls if call.key not in PRODUCTS]
+    whole, rest = (sum(call.self_cpu_time_total for call in some) for some in (calls, others))
+    count = sum(call.count for call in others)
+    return (
+        f"Where ER by loss spends the time of torch's operators: {1 - rest / whole:.0%} in matrix"
+        f" products, the rest in {count / n:.0f} calls per step of {rest / count:.2g} µs each."
+    )
 
 
 def _engine_share(shape: Shape, size: Size) -> float:
