@@ -143,12 +143,19 @@ class Buffer(ABC):
             captures[int(s)] = Capture(run[at], row, slot[at], index[at], label[at])
         return captures
 
-    def replay_of(self, x: Tensor, *, whole: bool = False) -> Replay:
-        """All kept examples with x [S, M, D]; `whole` if these are their features as they are."""
+    def replay_of(self, x: Tensor | None = None) -> Replay:
+        """All kept examples with x [S, M, D], or with their features as they are."""
         index = torch.cat(self.kept, dim=1)
         logits = torch.cat(self.logits, dim=1) if self.wants_logits else None
-        kept = index if whole else None
-        return Replay(x, self.stream.y[index], logits, self.slices(), self.all_valid(), kept)
+        kept = index if x is None else None
+        return Replay(
+            lambda: self.gather(index) if x is None else x,
+            self.stream.y[index],
+            logits,
+            self.slices(),
+            self.all_valid(),
+            kept,
+        )
 
     def gather(self, index: Tensor) -> Tensor:
         """Pooled features of training images [S, m] -> [S, m, D], each run in its own view."""

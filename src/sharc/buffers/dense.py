@@ -3,7 +3,6 @@
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from sharc.buffers.base import Buffer
 from sharc.buffers.budget import FLOAT_BYTES, LABEL_BYTES
@@ -15,9 +14,7 @@ class DenseBuffer(Buffer):
 
     def end_task(self, task: int, head: Head) -> None:
         """Append the task's examples to what is replayed from the next task on."""
-        new: Tensor = self.gather(self.kept[-1])
-        x = new if self.replay is None else torch.cat([self.replay.x, new], dim=1)
-        self.replay = self.replay_of(x, whole=True)
+        self.replay = self.replay_of()
 
     def ledger(self, run: int) -> dict[str, Any]:
         """Count whole maps, labels and, for DER++, logits; the paper counts the first alone."""

@@ -1,7 +1,8 @@
 """What strategies, buffers and the trainer pass to one another."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -11,12 +12,17 @@ from torch import Tensor
 class Replay:
     """The past tasks' examples as a strategy sees them: constant within a task."""
 
-    x: Tensor  # [S, M, D] pooled features, stored or recalled
+    rows: Callable[[], Tensor]  # makes x
     y: Tensor  # [S, M] int64
     logits: Tensor | None  # [S, M, C], the head's answer when the example was first seen
     task_slices: list[slice]  # rows of each past task
     valid: Tensor | None = None  # [S, M] bool; None when every row is an example
     kept: Tensor | None = None  # [S, M] training indices, if x holds those rows as they are
+
+    @cached_property
+    def x(self) -> Tensor:
+        """[S, M, D] pooled features, stored or recalled; rows kept as they are need no copy."""
+        return self.rows()
 
 
 @dataclass(slots=True)

@@ -52,7 +52,7 @@ class BatchPlan:
         The rows of all steps are drawn ahead and all lie in one pool, so that a step gathers its
         rows by one indexed copy. They hold until the next batch is asked for.
         """
-        n_runs, n_memory, n_features = replay.x.shape
+        n_runs, n_memory = replay.y.shape
         run = torch.arange(n_runs, device=self.order.device)[:, None]
         old = self._draw(replay, task, draws, size) + run * n_memory
         pool, index = self._pool(replay, old)
@@ -60,8 +60,8 @@ class BatchPlan:
         label_offsets = self.head.label_offsets(y)
         stored = None if replay.logits is None else replay.logits.flatten(0, 1)
         old = old.flatten(1)
-        rows = pool.new_empty(index.shape[1], n_features)
-        x = rows.view(n_runs, -1, n_features)
+        rows = pool.new_empty(index.shape[1], self.stream.n_features)
+        x = rows.view(n_runs, -1, self.stream.n_features)
         for at, old_at, labels, positions in _each(index, old, y, label_offsets):
             torch.index_select(pool, 0, at, out=rows)  # into the cache lines of the step before
             logits = None
