@@ -147,7 +147,7 @@ def gain_about(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     if not found:
         return not_tested(NO_CELLS), paper
     gains = _taken(found, take)
-    verdict = _all_of([_reaches(gain, least) for gain in gains.values()])
+    verdict = _all_of([reaches(gain, least) for gain in gains.values()])
     said = ", ".join(f"{name} {interval(gain)}".strip() for name, gain in gains.items())
     text = f"Ours: {said}; the paper says {points:g} points."
     numbers = figures(next(iter(gains.values()))) if len(gains) == 1 else {}
@@ -176,7 +176,8 @@ def _all_of(verdicts: list[str]) -> str:
     return UNDECIDED if UNDECIDED in verdicts else REPRODUCED
 
 
-def _reaches(gain: Estimate, least: float) -> str:
+def reaches(gain: Estimate, least: float) -> str:
+    """Whether a gain is above zero and reaches a figure."""
     if gain.direction_from(least) == "down":
         return NOT_REPRODUCED
     return REPRODUCED if gain.direction == "up" and gain.mean >= least else UNDECIDED

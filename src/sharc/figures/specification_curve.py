@@ -10,14 +10,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from sharc.figures.style import Drawing
+from sharc.results.labels import signed
 from sharc.specifications.curve import Curve
-from sharc.specifications.factors import Factor
+from sharc.specifications.factors import Factor, Value
+from sharc.specifications.words import shown
 
-# Each direction has a colour and a marker of its own, so grey print keeps them apart.
-_LOOK: dict[str, tuple[str, str, str]] = {
-    "up": ("#0072B2", "^", "up"),
-    "down": ("#D55E00", "v", "down"),
-    "undecided": ("#777777", "o", "undecided"),
+# Up lies above zero and down below: in grey print only `undecided` must stand apart, and is paler.
+LOOK: dict[str, tuple[str, str]] = {
+    "up": ("#0072B2", "^"),
+    "down": ("#C44E00", "v"),
+    "undecided": ("#A6A6A6", "o"),
 }
 _ROW = 0.125  # inches per value of a factor
 _TOP = 2.3  # inches of the curve
@@ -57,70 +59,103 @@ def medians(curve: Curve, factor: Factor) -> dict[Any, float]:
     return found
 
 
+def points(axes: Axes, curve: Curve) -> None:
+    """The gains in order, with their intervals, zero and the median."""
+    for direction, (colour, marker) in LOOK.items():
+        found = [(x, p.gain) for x, p in enumerate(curve.points) if p.gain.direction == direction]
+        if not found:
+            continue
+        places, gains = zip(*found, strict=True)
+        lows, highs = [gain.low for gain in gains], [gain.high for gain in gains]
+        _strokes(axes, places, lows, highs, color=colour, lw=0.8, alpha=0.7, zorder=2)
+        means = [gain.mean for gain in gains]
+        axes.plot(places, means, ls="none", marker=marker, color=colour, markersize=2.6, zorder=3)
+    axes.axhline(0, color="#000000", lw=0.9, zorder=1)
+    axes.axhline(curve.median, color="#000000", lw=0.8, ls="--", zorder=1)
+    axes.grid(False, axis="x")
+
+
+def legend(curve: Curve | None = None) -> list[Line2D]:
+    """The directions and the median; of a curve, how many there are of each and where it lies."""
+    counts = curve.directions if curve else dict.fromkeys(LOOK, 1)
+    handles = [
+        Line2D([], [], color=colour, marker=marker, ls="none",
+               label=f"{name}: {counts[name]}" if curve else name)
+        for name, (colour, marker) in LOOK.items()
+        if counts[name]
+    ]  # fmt: skip
+    median = f"median {signed(curve.median, 1)}" if curve else "median"
+    return [*handles, Line2D([], [], color="#000000", lw=0.8, ls="--", label=median)]
+
+
 def _sheet(curve: Curve, factors: Sequence[Factor], what: str, width: float) -> Figure:
     rows = sum(len(factor.values) + 1 for factor in factors)
     figure = Figure(figsize=(width, _TOP + _ROW * rows + 0.6))
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[_TOP, _ROW * rows])
-    _curve(above, curve, what)
+    points(above, curve)
+    above.set_ylabel(f"{what} (points)", fontsize=8)
+    above.legend(handles=legend(curve), loc="upper left", fontsize=7)
     _dashboard(below, curve, factors)
-    counts = curve.directions
-    handles = [
-        Line2D([], [], color=colour, marker=marker, ls="none", label=f"{word}: {counts[key]}")
-        for key, (colour, marker, word) in _LOOK.items()
-        if counts[key]
-    ]
-    above.legend(handles=handles, loc="upper left", fontsize=7)
     return figure
-
-
-def _curve(axes: Axes, curve: Curve, what: str) -> None:
-    for place, point in enumerate(curve.points):
-        colour, marker, _ = _LOOK[point.gain.direction]
-        ends = [point.gain.low, point.gain.high]
-        axes.plot([place, place], ends, color=colour, lw=0.8, alpha=0.7, zorder=2)
-        axes.plot(place, point.gain.mean, marker=marker, color=colour, markersize=2.6, zorder=3)
-    axes.axhline(0, color="#000000", lw=0.9, zorder=1)
-    axes.axhline(curve.median, color="#000000", lw=0.8, ls="--", zorder=1)
-    axes.annotate(
-        f"median {curve.median:+.1f}", (1, curve.median), xycoords=("axes fraction", "data"),
-        ha="right", va="bottom", fontsize=7, xytext=(0, 1), textcoords="offset points",
-    )  # fmt: skip
-    axes.set_ylabel(f"{what} (points)", fontsize=8)
-    axes.grid(False, axis="x")
 
 
 def _dashboard(axes: Axes, curve: Curve, factors: Sequence[Factor]) -> None:
     """A tick where a specification makes the choice of the row; at the right its median gain."""
-    row, ticks, names = 0, [], []
-    for factor in factors:
-        for value, median in medians(curve, factor).items():
-            made = [
-                place
-                for place, point in enumerate(curve.points)
-                if point.specification.choices[factor.name] == value
-            ]
-            axes.plot(
-                made, [row] * len(made), ls="none", marker="|", markersize=4.6, color="#222222"
-            )
-            ticks.append(row)
-            names.append(f"{factor.name}: {value}" if value == factor.default else str(value))
-            if np.isfinite(median):
-                axes.annotate(
-                    f"{median:+.1f}", (1.005, row), xycoords=("axes fraction", "data"),
-                    va="center", fontsize=6, annotation_clip=False,
-                )  # fmt: skip
-            row += 1
-        axes.axhline(row, color="#BBBBBB", lw=0.6)
-        row += 1
-    axes.set_yticks(ticks, names, fontsize=6)
-    axes.set_ylim(row - 0.5, -1)
-    axes.set_xlabel("specifications in order of gain")
+    rows = [(factor, value) for factor in factors for value in factor.values]
+    gaps = {factor.name: number for number, factor in enumerate(factors)}
+    heights = [number + gaps[factor.name] for number, (factor, _) in enumerate(rows)]
+    for (factor, value), height in zip(rows, heights, strict=True):
+        _ticks(axes, curve, factor, value, height)
+        if value == factor.default and height:
+            axes.axhline(height - 1, color="#BBBBBB", lw=0.6)
+        median = medians(curve, factor)[value]
+        if np.isfinite(median):
+            axes.annotate(
+                signed(median, 1), (1.005, height), xycoords=("axes fraction", "data"),
+                va="center", fontsize=6, annotation_clip=False,
+            )  # fmt: skip
+    axes.annotate(
+        "median", (1.005, -1), xycoords=("axes fraction", "data"), va="center", fontsize=6,
+        annotation_clip=False,
+    )  # fmt: skip
+    names = [
+        f"{factor.name}: {shown(factor, value)}"
+        if value == factor.default
+        else shown(factor, value)
+        for factor, value in rows
+    ]
+    axes.set_yticks(heights, names, fontsize=6)
+    axes.set_ylim(heights[-1] + 0.5, -1)
+    axes.set_xlabel("specifications in order of gain", fontsize=8)
     axes.set_xticks([])
     axes.grid(False)
 
 
+def _ticks(axes: Axes, curve: Curve, factor: Factor, value: Value, height: int) -> None:
+    """One row, in the colours of the curve above."""
+    for direction, (colour, _) in LOOK.items():
+        made = [
+            place
+            for place, point in enumerate(curve.points)
+            if point.specification.choices[factor.name] == value
+            and point.gain.direction == direction
+        ]
+        ends = ([height + side * 0.38] * len(made) for side in (-1, 1))
+        _strokes(axes, made, *ends, color=colour, lw=1)
+
+
+def _strokes(
+    axes: Axes, places: Sequence[int], lows: Sequence[float], highs: Sequence[float], **look: Any
+) -> None:
+    """Upright lines as one path: as many paths would make an SVG of half a megabyte."""
+    gaps = [np.nan] * len(places)
+    heights = np.column_stack([lows, highs, gaps]).ravel()
+    axes.plot(np.repeat(places, 3), heights, **look, solid_capstyle="butt")
+
+
 def _caption(curve: Curve, what: str) -> str:
-    lost = f" {len(curve.missing)} specifications are missing." if curve.missing else ""
+    missing = len(curve.missing)
+    lost = f" Missing specifications: {missing}." if missing else ""
     return (
         f"Above: {what} in each of {len(curve.points)} specifications, with its 95 % interval over "
         "seeds; dashed: the median. Below: the choices of each specification, the default of each "

@@ -11,7 +11,7 @@ from sharc.grid import DENSE
 from sharc.pipeline.features import frozen_settings
 from sharc.pipeline.options import train_settings
 from sharc.specifications.plan import Arm, Plan, plan
-from sharc.trainer.selection import SCENARIOS, candidates
+from sharc.trainer.selection import candidates
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,11 @@ def layout(params: Params) -> Mapping[str, Any]:
     sample = {spec.id for spec in made.design.sample}
     return {
         "suite": params.suite,
+        "fixed": {
+            "dataset": params.chosen.datasets[0],
+            "method": params.chosen.methods[0],
+            "buffer": params.chosen.buffers[0],
+        },
         "factors": [
             {"name": f.name, "key": f.key, "values": list(f.values), "why": f.why}
             for f in made.factors
@@ -123,9 +128,8 @@ def layout(params: Params) -> Mapping[str, Any]:
             {"choices": dict(spec.choices), "sample": spec.id in sample} for spec in made.design.all
         ],
         "arms": [
-            {"specification": spec, "arm": arm.name, "scenario": scenario, "run": course.id}
+            {"specification": spec, "arm": arm.name, "run": course.id}
             for spec, arm, course in courses(params, made)
-            for scenario in SCENARIOS
         ],
         "illegal": [
             {"choices": dict(spec.choices), "why": why} for spec, why in made.design.illegal

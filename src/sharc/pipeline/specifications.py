@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from sharc.pipeline.layout import CLAIMS
 from sharc.pipeline.specification_runs import layout
 from sharc.pipeline.specified import Specified
 from sharc.workflow.graph import Graph
@@ -16,10 +17,7 @@ class Specifications(Job):
     """The curves, and what they depend on."""
 
     stage = "specifications"
-    params = (
-        *("suite", "suites", "data", "datasets", "features", "train", "methods", "sharc"),
-        *("memories", "protocol", "protocols"),
-    )
+    reads = (str(CLAIMS),)
     exported = ("*.csv", "*.png", "index.json")
 
     @classmethod
@@ -39,5 +37,5 @@ class Specifications(Job):
         from sharc.stages import specifications
 
         records = [Path(name) for name in build.inputs]
-        specifications.build(records, self.folder, layout=self.settings)
+        specifications.build(records, CLAIMS, self.folder, layout=self.settings)
         return Result(files_in(self.folder))

@@ -1,13 +1,13 @@
 """The first screen in words: what was run, and what came out of it."""
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
 from sharc.results import labels
 from sharc.results.folder import Results
+from sharc.results.labels import listed
 from sharc.results.layout import SCENARIOS, Layout
 from sharc.results.statistics import Pooled, difference, pooled
 from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
@@ -22,12 +22,6 @@ def ran(results: Results, layout: Layout, backbone: str) -> str:
         f"{listed(labels.dataset(name) for name in layout.datasets)}, "
         f"buffers of {listed(map(str, layout.buffers))}, {seeds} seeds{frozen}."
     )
-
-
-def listed(words: Iterable[str]) -> str:
-    """`a, b and c`."""
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def sentences(results: Results, compared: pd.DataFrame, claims: dict[str, Any]) -> list[str]:

@@ -1,5 +1,7 @@
 """How names of the grid are written for people, in tables, figures and report."""
 
+from collections.abc import Iterable
+
 from sharc.looks import Shown, look
 
 METHODS = Shown("method", "label")
@@ -59,3 +61,9 @@ def signed(value: float, digits: int = 2) -> str:
     """A difference with its sign, typographic minus: `+1.20`, `−0.30`."""
     rounded = round(value, digits) + 0.0  # no negative zero
     return f"{rounded:+.{digits}f}".replace("-", MINUS)
+
+
+def listed(words: Iterable[str]) -> str:
+    """`a, b and c`."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last

@@ -21,6 +21,7 @@ from statsmodels.stats.multitest import multipletests
 from sharc.specifications.factors import Factor, Specification
 
 LEVEL = 0.95
+FEWEST = 10  # gains below which nothing is fitted
 _NOTHING = 1e-12  # squared points per specification: rounding, not scatter
 Rows = list[dict[str, Any]]
 
@@ -40,6 +41,33 @@ def main_effects(
     table = pd.DataFrame(rows, columns=columns)
     table["p_holm"] = _holm(table["p"])
     return table
+
+
+def between(
+    factors: Sequence[Factor],
+    found: Sequence[Specification],
+    gains: Sequence[float],
+    key: str,
+    groups: tuple[Sequence[Any], Sequence[Any]],
+) -> tuple[float, float, float] | None:
+    """How much more is gained with some values of a parameter than with others, with interval.
+
+    The mean effect of each group's values; None if one of them cannot be told apart.
+    """
+    names, design = _main(factors, found)
+    known = {factor.default: 0 for factor in factors if factor.key == key}
+    asked = {factor.name for factor in factors if factor.key == key}
+    known |= {value: k for k, (name, value, _, _) in enumerate(names, 1) if name in asked}
+    if not all(known.keys() >= set(group) for group in groups):
+        return None
+    weights = np.zeros(design.shape[1])
+    for sign, group in zip((1, -1), groups, strict=True):
+        for value in group:
+            weights[known[value]] += sign / len(group)
+    weights[0] = 0  # the default's effect is none
+    tested = _fit(design, gains).t_test(weights)
+    low, high = tested.conf_int(1 - LEVEL)[0]
+    return float(tested.effect[0]), float(low), float(high)
 
 
 def interactions(

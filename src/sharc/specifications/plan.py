@@ -14,14 +14,13 @@ from sharc.config import Params
 from sharc.config.specifications import SpecificationsBlock
 from sharc.errors import UserError, unknown
 from sharc.grid import Cell, Variant
-from sharc.specifications.arms import PLAIN, RANDOM, SHARC, ZEROS
+from sharc.specifications.arms import PLAIN, RANDOM, SALIENCY, SHARC, ZEROS
 from sharc.specifications.design import Design, design
 from sharc.specifications.factors import Factor, Specification, Value, settings
 
 AXES = ("dataset", "backbone", "method", "buffer", "theta")  # of the grid; all else is a parameter
 SELECTED = "selected"
 SELECTABLE = {"theta": "theta", "train.learning_rate": "learning_rate"}  # key -> name in `select`
-SALIENCY, MEMORY = "protocols.paper.saliency", "sharc.memory"
 
 
 @dataclass(frozen=True)

@@ -6,59 +6,72 @@ from typing import Any
 
 import pandas as pd
 
-from sharc.artifacts.files import read_json, write_json, write_text
+from sharc.artifacts.files import write_json, write_text
+from sharc.claims.registry import read as read_claims
+from sharc.claims.specified import answers
+from sharc.figures import specification_overview
 from sharc.figures.specification_curve import draw
-from sharc.figures.style import save, styled
-from sharc.metrics import acc
+from sharc.figures.style import Drawing, save, styled
 from sharc.results import labels
-from sharc.results.layout import SCENARIOS
-from sharc.specifications import words
+from sharc.specifications import answer, saved, words
 from sharc.specifications.alone import changes, crosschecked
 from sharc.specifications.arms import WHAT
-from sharc.specifications.effects import interactions, main_effects
-from sharc.specifications.outcomes import Outcome, Questions, Scores, outcomes, sampled
+from sharc.specifications.effects import FEWEST, interactions, main_effects
+from sharc.specifications.outcomes import Outcome, Questions, outcomes, sampled
 from sharc.specifications.power import detectable_gain, seeds_needed, verdicts
 
 SEEDS = (5, 10, 20)
-_FEWEST = 10  # gains below which no effects are fitted
 
 
-def build(records: Sequence[Path], out: Path, *, layout: dict[str, Any]) -> None:
-    """Write the curves as figures and CSV, the analysis as CSV, and index.json for the report."""
+def build(records: Sequence[Path], claims_yaml: Path, out: Path, *, layout: dict[str, Any]) -> None:
+    """Write the runs as tables, and what is analysed from them alone."""
     questions = Questions.of(layout)
-    found = outcomes(questions, scores_of(records))
-    analyses: dict[str, list[pd.DataFrame]] = {"effects": [], "interactions": [], "power": []}
-    figures = []
-    for outcome in found:
+    saved.write(questions, saved.runs_of(records), out)
+    analyse(questions, saved.measured(saved.read_runs(out)), claims_yaml, out)
+
+
+def analyse(questions: Questions, measured: saved.Measured, claims_yaml: Path, out: Path) -> None:
+    """Write the curves as figures and CSV, the analysis as CSV, and index.json for the report."""
+    by_metric = {metric: outcomes(questions, scores) for metric, scores in measured.items()}
+    asked = [outcome for outcome in by_metric["acc"] if outcome.curve.points]
+    tables: dict[str, list[pd.DataFrame]] = {}
+    for outcome in asked:
         for name, frame in _analysed(questions, outcome).items():
             place = {"contrast": outcome.contrast, "scenario": outcome.scenario}
-            analyses[name].append(frame.assign(**place)[[*place, *frame.columns]])
-        if outcome.curve.points:
-            figures.append(_drawn(questions, outcome, out))
-    for name, frames in analyses.items():
-        _write(pd.concat(frames, ignore_index=True), out / f"{name}.csv")
-    _write(_listed(questions), out / "illegal.csv")
-    write_json(out / "index.json", _index(questions, found, figures))
-
-
-def scores_of(records: Sequence[Path]) -> Scores:
-    """ACC of every run that ended well, by the folder of its record, scenario and seed."""
-    scores: dict[tuple[str, str], dict[int, float]] = {}
-    for path in sorted(records):
-        record = read_json(path)
-        if record["status"] != "ok":
-            continue
-        for scenario in SCENARIOS:
-            value = acc(pd.DataFrame(record["accuracy"][scenario]).to_numpy(dtype=float))
-            scores.setdefault((record["run"], scenario), {})[record["seed"]] = value
-    return scores
+            tables.setdefault(name, []).append(frame.assign(**place)[[*place, *frame.columns]])
+    frames = {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
+    for name, frame in frames.items():
+        write_text(
+            out / f"{name}.csv",
+            frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"),
+        )
+    with styled():
+        drawn = [specification_overview.draw(asked)] if asked else []
+        drawn += [_drawing(questions, outcome) for outcome in asked]
+        figures = [_saved(drawing, out) for drawing in drawn]
+    gains = {
+        (metric, outcome.scenario): outcome
+        for metric, found in by_metric.items()
+        for outcome in found
+        if outcome.contrast == "gain"
+    }
+    said = {
+        "answer": answer.sentences(
+            questions,
+            {(outcome.contrast, outcome.scenario): outcome for outcome in by_metric["acc"]},
+            frames.get("effects", pd.DataFrame()),
+        ),
+        "claims": answers(questions, gains, read_claims(claims_yaml)),
+    }
+    index = _index(questions, asked) | said | {"figures": figures, "omitted": []}
+    write_json(out / saved.INDEX, index)
 
 
 def _analysed(questions: Questions, outcome: Outcome) -> dict[str, pd.DataFrame]:
     """Effects are of the sample; the one-at-a-time runs stand beside them as a check."""
     specs, means = sampled(questions, outcome)
     frames = {"power": _power(outcome)}
-    if len(specs) >= _FEWEST:
+    if len(specs) >= FEWEST:
         alone = changes(questions.factors, questions.default, outcome.gains)
         effects = main_effects(questions.factors, specs, means)
         frames["effects"] = crosschecked(effects, alone)
@@ -79,49 +92,49 @@ def _power(outcome: Outcome) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _drawn(questions: Questions, outcome: Outcome, out: Path) -> dict[str, Any]:
+def _drawing(questions: Questions, outcome: Outcome) -> Drawing:
     what = f"{WHAT[outcome.contrast]} in {labels.scenario(outcome.scenario)} ACC"
-    with styled():
-        drawing = draw(
-            outcome.curve,
-            questions.factors,
-            name=f"curve_{outcome.contrast}_{outcome.scenario}",
-            title=what[0].upper() + what[1:],
-            what=what,
-        )
-        files = save(drawing, out)
+    return draw(
+        outcome.curve,
+        questions.factors,
+        name=f"curve_{outcome.contrast}_{outcome.scenario}",
+        title=what[0].upper() + what[1:],
+        what=what,
+    )
+
+
+def _saved(drawing: Drawing, out: Path) -> dict[str, Any]:
     told = {"name": drawing.name, "title": drawing.title, "caption": drawing.caption}
-    return told | {"files": files}
+    return told | {"files": save(drawing, out)}
 
 
-def _listed(questions: Questions) -> pd.DataFrame:
-    """Every combination that was set aside."""
-    rows = [{**spec.choices, "why": why} for spec, why in questions.illegal]
-    return pd.DataFrame(rows, columns=[*(f.name for f in questions.factors), "why"])
-
-
-def _index(
-    questions: Questions, found: Sequence[Outcome], figures: list[dict[str, Any]]
-) -> dict[str, Any]:
-    asked = [outcome for outcome in found if outcome.curve.points]
+def _index(questions: Questions, asked: Sequence[Outcome]) -> dict[str, Any]:
+    few, *_, many = SEEDS
+    power = [
+        text
+        for outcome in asked
+        for text in (
+            words.power(outcome), words.moves(outcome, few, many), words.blocks(outcome, few)
+        )
+    ]  # fmt: skip
     return {
-        "figures": figures,
-        "omitted": [],
         "sentences": [words.sentence(outcome) for outcome in asked],
         "flips": [text for outcome in asked if (text := words.flipped(questions, outcome))],
-        "power": [text for outcome in asked if (text := words.power(outcome))],
+        "power": [text for text in power if text],
         "counts": {
             "specifications": len(questions.specifications),
             "sample": len(questions.sample),
+            "kept": sum(map(questions.counts, questions.specifications)),
             "illegal": len(questions.illegal),
+            "runs": len(set(questions.runs.values())),
         },
         "pooled": [
             {
                 "contrast": outcome.contrast,
                 "scenario": outcome.scenario,
-                "gain": outcome.curve.pooled.gain.mean,
-                "low": outcome.curve.pooled.gain.low,
-                "high": outcome.curve.pooled.gain.high,
+                "gain": round(outcome.curve.pooled.gain.mean, 6),
+                "low": round(outcome.curve.pooled.gain.low, 6),
+                "high": round(outcome.curve.pooled.gain.high, 6),
             }
             for outcome in asked
         ],
@@ -129,8 +142,5 @@ def _index(
             {"name": f.name, "key": f.key, "values": list(f.values), "why": f.why}
             for f in questions.factors
         ],
+        "fixed": dict(questions.fixed),
     }
-
-
-def _write(frame: pd.DataFrame, path: Path) -> None:
-    write_text(path, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
