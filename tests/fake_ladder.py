@@ -55,11 +55,11 @@ def layout(
         rungs.append({"number": number, "switch": switch, "before": before, "after": after})
     cells = []
     for dataset, method, variant in product(datasets, methods, (DENSE, PLUS)):
-        made_at = 0
+        runs_from = 0
         for rung in rungs:
             if variant != DENSE or rung["switch"] in READ_BY_ALL:
-                made_at = rung["number"]
-            cells.append({"rung": rung["number"], "made_at": made_at, "dataset": dataset,
+                runs_from = rung["number"]
+            cells.append({"rung": rung["number"], "runs_from": runs_from, "dataset": dataset,
                           "method": method, "variant": variant})  # fmt: skip
     return {
         "suite": "ladder", "buffer": 200, "theta": 0.8, "memory": "bayes_pcn",
@@ -72,7 +72,7 @@ def record(plan: dict[str, Any], cell: dict[str, Any], seed: int, acc: dict[str,
     """A record whose ACC is `acc` of each scenario: every task ends at that accuracy."""
     tasks, plus = TASKS[cell["dataset"]], cell["variant"] != DENSE
     return {
-        "schema": 1, "rung": cell["made_at"], "dataset": cell["dataset"],
+        "schema": 1, "rung": cell["runs_from"], "dataset": cell["dataset"],
         "backbone": plan["backbone"], "method": cell["method"], "variant": cell["variant"],
         "memory": plan["memory"] if plus else None, "theta": plan["theta"] if plus else None,
         "buffer": plan["buffer"], "seed": seed, "status": "ok", "message": None,
@@ -88,14 +88,14 @@ def path_of(root: Path, made: dict[str, Any]) -> Path:
 
 
 def _acc(cell: dict[str, Any], seed: int) -> dict[str, float]:
-    numbers = [seed, cell["made_at"], *cell["method"].encode(), len(cell["variant"])]
+    numbers = [seed, cell["runs_from"], *cell["method"].encode(), len(cell["variant"])]
     order = np.random.default_rng([seed, TASKS[cell["dataset"]]])
     own = np.random.default_rng(numbers)
     found = {}
     for column, name in enumerate(("class_il", "task_il")):
         value = START[cell["dataset"]][column] + (1.5, 0.4)[column] * order.normal()
         value += 2.0 * (cell["method"] == "gem") + (1.2, 0.5)[column] * (cell["variant"] != DENSE)
-        for switch, _, _ in SWITCHES[: cell["made_at"]]:
+        for switch, _, _ in SWITCHES[: cell["runs_from"]]:
             if cell["variant"] != DENSE or switch in READ_BY_ALL:
                 value += EFFECT[switch][column]
         found[name] = float(np.clip(value + (0.8, 0.25)[column] * own.normal(), 1, 99))
@@ -106,7 +106,7 @@ def write(root: Path, plan: dict[str, Any]) -> list[Path]:
     """Write a record for each run of the plan that is made at its own rung."""
     paths = []
     for cell, seed in product(plan["cells"], plan["seeds"]):
-        if cell["made_at"] == cell["rung"]:
+        if cell["runs_from"] == cell["rung"]:
             made = record(plan, cell, seed, _acc(cell, seed))
             paths.append(path_of(root, made))
             write_json(paths[-1], made)
@@ -130,7 +130,7 @@ def worked(root: Path, plan: dict[str, Any] = SMALL, **changes: Any) -> list[Pat
     """The records of WORKED for the plan's seeds; `changes` alter seed 2 of rung 1's base."""
     paths = []
     for cell in plan["cells"]:
-        if cell["made_at"] != cell["rung"]:
+        if cell["runs_from"] != cell["rung"]:
             continue
         numbers = WORKED[cell["rung"], cell["variant"]]
         for seed, value in zip(plan["seeds"], numbers, strict=False):

@@ -155,10 +155,10 @@ def test_a_run_by_loss_is_the_same_bits_alone_and_stacked(name: str, head: str) 
     for stream in (toy_stream(examples=60), toy_stream(per_task=13, examples=65, features=7)):
         runs = [RunSpec(seed, 12) for seed in range(3)]
         together = trained(stream, runs, strategy, options).head.parameters
-        for place, run in enumerate(runs):
+        for index, run in enumerate(runs):
             alone = trained(stream, [run], strategy, options).head.parameters
             for part in together:
-                assert torch.equal(together[part][place], alone[part][0]), f"{run}, {part}"
+                assert torch.equal(together[part][index], alone[part][0]), f"{run}, {part}"
 
 
 class Blobs(LossStrategy):
@@ -250,8 +250,8 @@ class Number(LossStrategy):
 def test_a_broken_loss_is_named_by_file_and_line(method: type[Strategy], words: str) -> None:
     with pytest.raises(MethodError) as error:
         train(toy_stream(), [RunSpec(0)], method, {}, DenseBuffer)
-    place, said = str(error.value).split(": ", 1)
-    file, line = place.rsplit(":", 1)
+    where, said = str(error.value).split(": ", 1)
+    file, line = where.rsplit(":", 1)
     assert file == __file__
     expected = "if total > 0" if method is Branching else "def loss"
     assert expected in Path(__file__).read_text().splitlines()[int(line) - 1]

@@ -11,7 +11,7 @@ import yaml
 import fake_results
 import fake_runs
 from sharc.claims import curves, figure1, footprint, gains, memories, registry
-from sharc.claims.evidence import Evidence, Place
+from sharc.claims.evidence import Entry, Evidence
 from sharc.errors import UserError
 from sharc.results import rival_errors
 from sharc.results.equal_bytes import equal_base
@@ -39,11 +39,11 @@ class Worked:
     def printed_gains(self, cells):
         return self.printed
 
-    def name(self, place, variant=None):
-        return str(place)
+    def name(self, entry, variant=None):
+        return str(entry)
 
 
-CLAIM = {"id": "a", "place": "p", "says": "s", "kind": "most_improve"}
+CLAIM = {"id": "a", "section": "p", "says": "s", "kind": "most_improve"}
 CELLS = {"cells": {"scenario": "task_il"}, "than": {"scenario": "task_il"}}
 
 
@@ -104,11 +104,11 @@ def test_a_gain_of_ten_points_needs_ten_points(gain, verdict):
     assert gains.gain_about(Worked({"a": gain}), CELLS | {"points": 10})[0].verdict == verdict
 
 
-def place(method="er", dataset="cifar10", buffer=200):
-    return Place("task_il", dataset, method, buffer)
+def entry(method="er", dataset="cifar10", buffer=200):
+    return Entry("task_il", dataset, method, buffer)
 
 
-TWO = {place("er"): spread(6.9), place("clser"): spread(1)}
+TWO = {entry("er"): spread(6.9), entry("clser"): spread(1)}
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_a_word_that_no_check_knows_is_refused_with_what_is_legal():
 
 def test_each_data_set_method_and_buffer_must_gain_in_all_settings():
     cells = {
-        place("er"): spread(1), place("gem"): spread(-1),
-        place("er", "cifar100"): spread(3), place("gem", "cifar100"): spread(0.5),
+        entry("er"): spread(1), entry("gem"): spread(-1),
+        entry("er", "cifar100"): spread(3), entry("gem", "cifar100"): spread(0.5),
     }  # fmt: skip
     ours, _ = gains.every_group_gains(Worked(cells), CELLS)
     means = {"S-CIFAR-10": 0, "S-CIFAR-100": 1.75, "GEM": -0.25, "ER": 2, "buffer 200": 0.875}
@@ -207,14 +207,14 @@ class Swept:
             summary=pd.DataFrame({"memory": "bayes_pcn", "theta": sorted(set(thetas))})
         )
 
-    def places(self, cells):
-        return [Place(cells["scenario"], "cifar100", "er", 200)]
+    def entries(self, cells):
+        return [Entry(cells["scenario"], "cifar100", "er", 200)]
 
-    def seeds(self, place, variant):
-        score = self.by_scenario[place.scenario].get(float(variant.split("-t")[1]))
+    def seeds(self, entry, variant):
+        score = self.by_scenario[entry.scenario].get(float(variant.split("-t")[1]))
         return {} if score is None else spread(score)
 
-    def name(self, place, variant=None):
+    def name(self, entry, variant=None):
         return variant
 
 
@@ -250,7 +250,7 @@ def test_every_entry_of_the_file_has_a_verdict_and_a_sentence(found):
     entries = yaml.safe_load(fake_results.CLAIMS.read_text())
     assert len(entries) >= 25
     assert list(found) == [entry["id"] for entry in entries]
-    assert all(claim["text"] and claim["place"] for claim in found.values())
+    assert all(claim["text"] and claim["section"] for claim in found.values())
 
 
 def test_a_claim_on_data_the_suite_lacks_is_not_tested_but_the_paper_still_is(found):
@@ -296,9 +296,9 @@ def test_for_equal_bytes_a_base_with_a_larger_buffer_stands_against_sharc(tmp_pa
     evidence = Evidence(results, layout, Paper(fake_results.PAPER), None)
     claim = {"cells": {"scenario": "class_il"}}
     ours, _ = footprint.more_for_its_bytes(evidence, claim)
-    place = ("digits", "efficientnet_lite0", "er")
-    plus = results.seeds("acc", *place, "bayes_pcn-t0.5", 50, "class_il")
-    base = results.seeds("acc", *place, "dense", 306, "class_il")
+    entry = ("digits", "efficientnet_lite0", "er")
+    plus = results.seeds("acc", *entry, "bayes_pcn-t0.5", 50, "class_il")
+    base = results.seeds("acc", *entry, "dense", 306, "class_il")
     assert ours.figures["cells"] == 2
     found = equal_base(results, layout, "class_il", "digits", "er", 50)
     assert found.buffer == 306
@@ -364,8 +364,8 @@ def test_the_markdown_has_a_row_per_claim_and_a_count(found):
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({"id": "a", "place": "p", "says": "s", "kind": "most_improves"}, "'most_improve'"),
-        ({"id": "a", "place": "p", "kind": "held"}, "lacks says"),
+        ({"id": "a", "section": "p", "says": "s", "kind": "most_improves"}, "'most_improve'"),
+        ({"id": "a", "section": "p", "kind": "held"}, "lacks says"),
         (CLAIM | {"kind": "held", "cells": {"scenario": "task_il"}}, "a: kind held needs count"),
         (CLAIM | {"cells": {"scenario": "task_il", "buffer": [200]}}, "Did you mean 'buffers'"),
         (CLAIM | {"cells": {"buffers": [200]}}, "lacks its scenario"),

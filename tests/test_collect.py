@@ -98,10 +98,10 @@ def test_gain_is_the_mean_of_differences_of_equal_seeds(tiny, tmp_path):
 
 
 def test_bwt_of_joint_is_not_applicable_or_accuracy_minus_untrained(tiny, tmp_path):
-    place = {"method": "joint", "scenario": "task_il", "seed": 0}
-    plain = row(built(*tiny, tmp_path / "a").runs, **place)
+    shared = {"method": "joint", "scenario": "task_il", "seed": 0}
+    plain = row(built(*tiny, tmp_path / "a").runs, **shared)
     assert pd.isna(plain["bwt"])
-    paper = row(built(*tiny, tmp_path / "b", "untrained_reference").runs, **place)
+    paper = row(built(*tiny, tmp_path / "b", "untrained_reference").runs, **shared)
     last = fake_runs.record(tiny[1][0])["accuracy"]["task_il"][-1]
     assert paper["bwt"] == pytest.approx(sum(last[:-1]) / 4 - 50)
 

@@ -32,7 +32,7 @@ SETTINGS = {
 
 
 @pytest.fixture
-def place(tmp_path):
+def folder(tmp_path):
     """Twenty training and seven test images of three classes, one class per task."""
     small_raw(tmp_path / "raw")
     labels = {"train": np.arange(20) * 3 // 20, "test": np.arange(7) * 3 // 7}
@@ -45,15 +45,15 @@ def place(tmp_path):
     return tmp_path
 
 
-def build(place, **changes):
-    backbone = small_backbone(place / "weights.pth")
-    out = place / "features"
-    drift.build(place / "raw", place / "split.json", out, backbone, **(SETTINGS | changes))
+def build(folder, **changes):
+    backbone = small_backbone(folder / "weights.pth")
+    out = folder / "features"
+    drift.build(folder / "raw", folder / "split.json", out, backbone, **(SETTINGS | changes))
     return FeatureCache(out)
 
 
-def extractor(place):
-    backbone = small_backbone(place / "weights.pth")
+def extractor(folder):
+    backbone = small_backbone(folder / "weights.pth")
     made = Extractor(backbone.load(16), 8, 16)
     return made.normalised_with(backbone.mean, backbone.std).eval()
 
@@ -63,16 +63,16 @@ def images(count, seed=0):
     return torch.randint(0, 256, (count, 8, 8, 3), generator=draws, dtype=torch.uint8)
 
 
-def test_an_image_looks_different_in_another_batch_and_the_same_to_a_frozen_network(place):
-    moving, frozen = Drift(extractor(place), [1]), extractor(place)
+def test_an_image_looks_different_in_another_batch_and_the_same_to_a_frozen_network(folder):
+    moving, frozen = Drift(extractor(folder), [1]), extractor(folder)
     one, other, alone = images(4), torch.cat([images(1), images(3, seed=1)]), images(1)
     assert not torch.allclose(moving.step(one)[0][0], moving.step(other)[0][0], atol=1e-3)
     assert torch.allclose(frozen(one)[0][0], frozen(alone)[0][0], atol=1e-5)
 
 
 @pytest.mark.parametrize("passes", [1, 2, 3])
-def test_the_statistics_are_those_of_a_plain_network_shown_each_batch_so_often(place, passes):
-    moving, plain = Drift(extractor(place), [passes]), extractor(place)
+def test_the_statistics_are_those_of_a_plain_network_shown_each_batch_so_often(folder, passes):
+    moving, plain = Drift(extractor(folder), [passes]), extractor(folder)
     for seed in range(3):
         moving.step(images(5, seed))
         plain.backbone.train()
@@ -83,8 +83,8 @@ def test_the_statistics_are_those_of_a_plain_network_shown_each_batch_so_often(p
     torch.testing.assert_close(moving.test(test, passes), plain(test)[0], atol=1e-5, rtol=1e-4)
 
 
-def test_a_restart_forgets_the_stream(place):
-    moving, test = Drift(extractor(place), [1]), images(6)
+def test_a_restart_forgets_the_stream(folder):
+    moving, test = Drift(extractor(folder), [1]), images(6)
     before = moving.test(test, 1)
     moving.step(images(5, seed=1))
     assert not torch.allclose(moving.test(test, 1), before)
@@ -92,15 +92,15 @@ def test_a_restart_forgets_the_stream(place):
     assert torch.equal(moving.test(test, 1), before)
 
 
-def test_a_network_without_batchnorm_is_refused(place):
-    made = extractor(place)
+def test_a_network_without_batchnorm_is_refused(folder):
+    made = extractor(folder)
     made.backbone = torch.nn.Conv2d(3, 4, 3)
     with pytest.raises(UserError, match="needs a backbone with BatchNorm layers"):
         Drift(made, [1])
 
 
-def test_every_seed_has_the_features_of_its_own_order_and_test_features_of_every_moment(place):
-    cache = build(place)
+def test_every_seed_has_the_features_of_its_own_order_and_test_features_of_every_moment(folder):
+    cache = build(folder)
     assert cache.seeds == [0, 3]
     assert not torch.equal(cache.train_pooled(0), cache.train_pooled(3))
     first = cache.drifted_test(0, 2, 1)
@@ -110,20 +110,20 @@ def test_every_seed_has_the_features_of_its_own_order_and_test_features_of_every
     assert torch.equal(cache.drifted_test(0, 1, 0), cache.drifted_test(3, 2, 0))  # before training
 
 
-def test_the_batches_are_those_that_the_engine_will_train_on(place):
-    cache = build(place)
+def test_the_batches_are_those_that_the_engine_will_train_on(folder):
+    cache = build(folder)
     order = task_order(3, 0, torch.arange(7))[:6]  # seven images, batches of three
-    moving = Drift(extractor(place), [1])
-    raw = torch.from_numpy(np.array(drift.RawData(place / "raw").images("train")))
+    moving = Drift(extractor(folder), [1])
+    raw = torch.from_numpy(np.array(drift.RawData(folder / "raw").images("train")))
     pooled, maps = moving.step(raw[order[:3]])
     torch.testing.assert_close(cache.train_pooled(3)[order[:3]], pooled)
     torch.testing.assert_close(cache.rows(order[:3], 3), maps.float())
 
 
-def test_runs_train_on_their_own_features_and_are_tested_on_those_of_the_moment(place):
-    build(place)
+def test_runs_train_on_their_own_features_and_are_tested_on_those_of_the_moment(folder):
+    build(folder)
     for method, joint in (("sgd", False), ("joint", True)):
-        stream = load_stream(place / "features", place / "split.json", 1, joint=joint)
+        stream = load_stream(folder / "features", folder / "split.json", 1, joint=joint)
         runs = [RunSpec(0), RunSpec(3)]
         together = train(stream, runs, load("method", method), {"batch": 3}, None)
         (alone,) = train(stream, runs[1:], load("method", method), {"batch": 3}, None)
@@ -132,11 +132,11 @@ def test_runs_train_on_their_own_features_and_are_tested_on_those_of_the_moment(
         )
 
 
-def test_a_further_seed_leaves_the_others_as_they_are(place):
-    build(place)
-    before = {p.name: p.stat().st_mtime_ns for p in (place / "features").glob("*view*")}
-    assert build(place, seeds=[0, 3, 5]).seeds == [0, 3, 5]
-    after = {p.name: p.stat().st_mtime_ns for p in (place / "features").glob("*view*")}
+def test_a_further_seed_leaves_the_others_as_they_are(folder):
+    build(folder)
+    before = {p.name: p.stat().st_mtime_ns for p in (folder / "features").glob("*view*")}
+    assert build(folder, seeds=[0, 3, 5]).seeds == [0, 3, 5]
+    after = {p.name: p.stat().st_mtime_ns for p in (folder / "features").glob("*view*")}
     assert before.items() < after.items()
-    claimed = json.loads((place / "features" / "meta.json").read_text())["chunks"]
+    claimed = json.loads((folder / "features" / "meta.json").read_text())["chunks"]
     assert claimed.keys() == after.keys()

@@ -239,9 +239,9 @@ def test_a_method_far_below_has_an_axis_of_its_own_and_the_others_share_one():
     *others, own = drawing.figure.axes
     assert own.get_title() == "CLS-ER, own axis"
     assert own.get_ylim()[0] < 40
-    assert {place.get_ylim() for place in others} == {others[0].get_ylim()}
+    assert {panel.get_ylim() for panel in others} == {others[0].get_ylim()}
     assert others[0].get_ylim()[0] > 89
-    numbered = [place.yaxis.get_tick_params()["labelleft"] for place in others]
+    numbered = [panel.yaxis.get_tick_params()["labelleft"] for panel in others]
     assert numbered == [True, False, False, True, False]
     assert own.yaxis.get_tick_params().get("labelleft", True)
     assert drawing.caption.endswith("with a vertical axis of its own: CLS-ER.")
@@ -249,7 +249,7 @@ def test_a_method_far_below_has_an_axis_of_its_own_and_the_others_share_one():
 
 def test_without_a_method_far_below_all_curves_share_one_axis():
     drawing = drawn(curves, fake_results.demo())[0]
-    assert len({place.get_ylim() for place in drawing.figure.axes}) == 1
+    assert len({panel.get_ylim() for panel in drawing.figure.axes}) == 1
     assert "of its own" not in drawing.caption
 
 

@@ -127,20 +127,20 @@ def read_everything(folder: Path) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Path]:
+def folder(tmp_path: Path) -> Iterator[Path]:
     """A folder of some gigabytes, not left behind."""
     write_raw(tmp_path / "raw")
     yield tmp_path
     shutil.rmtree(tmp_path)
 
 
-def test_features_and_training_need_a_fraction_of_the_data_sets_size(place: Path):
-    features = peaks(extract, place)
-    maps = sum(path.stat().st_size for path in (place / "toy/wide").glob("train-*"))
+def test_features_and_training_need_a_fraction_of_the_data_sets_size(folder: Path):
+    features = peaks(extract, folder)
+    maps = sum(path.stat().st_size for path in (folder / "toy/wide").glob("train-*"))
     assert maps > 5 * LIMIT
-    assert (place / "raw/train.safetensors").stat().st_size > 2 * LIMIT
-    training = peaks(rehearse, place)
-    assert read_json(place / "run.json")["ledger"]["items"] > 900
+    assert (folder / "raw/train.safetensors").stat().st_size > 2 * LIMIT
+    training = peaks(rehearse, folder)
+    assert read_json(folder / "run.json")["ledger"]["items"] > 900
     for seen in (features, training):
         assert 100 * MB < seen["RssAnon"] < maps / 3
-    peaks(read_everything, place)
+    peaks(read_everything, folder)

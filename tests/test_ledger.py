@@ -21,10 +21,10 @@ WHERE = ("task_il", "digits", "er")
 
 def cell(variant, buffer, items, held, acc, method="er"):
     """Runs of one cell in Task-IL, one per ACC; None is a run that failed."""
-    place = {"dataset": "digits", "backbone": "b", "method": method, "variant": variant}
+    shared = {"dataset": "digits", "backbone": "b", "method": method, "variant": variant}
     sizes = {"items": items, "counted_floats": 1e6, "total_bytes": held}
     return [
-        place | {"buffer": buffer, "seed": seed, "scenario": "task_il", "acc": value}
+        shared | {"buffer": buffer, "seed": seed, "scenario": "task_il", "acc": value}
         | ({"status": "failed"} if value is None else {"status": "ok", **sizes})
         for seed, value in enumerate(acc)
     ]  # fmt: skip
@@ -128,9 +128,9 @@ def test_the_summary_counts_rows_ratios_and_verdicts(tmp_path):
 
 
 def heads_of(variant, buffer, **acc):
-    place = {"dataset": "digits", "backbone": "b", "method": "clser", "scenario": "task_il"}
+    shared = {"dataset": "digits", "backbone": "b", "method": "clser", "scenario": "task_il"}
     return [
-        place | {"variant": variant, "buffer": buffer, "head": head, "seed": seed, "acc": value}
+        shared | {"variant": variant, "buffer": buffer, "head": head, "seed": seed, "acc": value}
         for head, values in acc.items()
         for seed, value in enumerate(values)
     ]

@@ -6,7 +6,7 @@ from sharc.config import load_params
 from sharc.ladder import rungs
 from sharc.options import own_switches
 from sharc.pipeline import build_graph
-from sharc.pipeline.rungs import climbs
+from sharc.pipeline.rungs import ladder_cells
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def test_each_rung_makes_one_more_switch_from_reference_to_paper(params):
 
 def test_a_cell_that_does_not_read_a_switch_reuses_the_runs_above(params):
     found = {
-        (c.cell.method, c.memory, c.rung): c.made_at
-        for c in climbs(params, params.chosen.ladder, "cifar10")
+        (c.cell.method, c.memory, c.rung): c.runs_from
+        for c in ladder_cells(params, params.chosen.ladder, "cifar10")
     }
     names = [rung.switch for rung in rungs(params, params.chosen.ladder)]
     read, count = names.index("read"), names.index("budget_count")

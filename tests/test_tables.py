@@ -56,9 +56,9 @@ def test_rows_stand_in_the_papers_order_with_each_plus_below_its_base(out):
 def test_the_plus_rows_use_each_scenarios_own_theta(out):
     summary = pd.read_csv(fake_results.small().results / "summary.csv")
     for scenario, variant in (("task_il", "bayes_pcn-t0.8"), ("class_il", "bayes_pcn-t0.5")):
-        place = {"dataset": "cifar10", "method": "er", "buffer": 200}
-        cell = line(summary, scenario=scenario, variant=variant, **place)
-        shown = line(pd.read_csv(out / f"{scenario}_main.csv"), sharc=1, **place)
+        shared = {"dataset": "cifar10", "method": "er", "buffer": 200}
+        cell = line(summary, scenario=scenario, variant=variant, **shared)
+        shown = line(pd.read_csv(out / f"{scenario}_main.csv"), sharc=1, **shared)
         assert shown["acc_mean"] == pytest.approx(cell["acc_mean"], abs=1e-5)
 
 

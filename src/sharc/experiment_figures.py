@@ -22,12 +22,12 @@ def plot_curves(*trained: Trained) -> Figure:
     """
     with styled():
         figure, axes = panels(1, 2, (3.6, 2.8))
-        for scenario, place in zip(SCENARIOS, axes.flat, strict=True):
+        for scenario, panel in zip(SCENARIOS, axes.flat, strict=True):
             for index, one in enumerate(trained):
-                _curve(place, one, scenario, index)
-            place.set_title(labels.scenario(scenario))
-            place.set_xlabel("tasks learned")
-            place.xaxis.set_major_locator(MaxNLocator(integer=True))
+                _curve(panel, one, scenario, index)
+            panel.set_title(labels.scenario(scenario))
+            panel.set_xlabel("tasks learned")
+            panel.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes[0, 0].set_ylabel("accuracy on tasks seen so far (%)")
         _legend(figure, axes[0, 0])
     return figure
@@ -38,17 +38,17 @@ def plot_summary(*trained: Trained) -> Figure:
     frame = summary(*trained)
     with styled():
         figure, axes = panels(1, 2, (3.6, 0.8 + 0.28 * len(trained)))
-        for scenario, place in zip(SCENARIOS, axes.flat, strict=True):
+        for scenario, panel in zip(SCENARIOS, axes.flat, strict=True):
             here = frame[frame["scenario"] == scenario]
             for index, row in enumerate(here.to_dict("records")):
                 ends = [row["acc_low"], row["acc_high"]]
-                place.plot(ends, [index] * 2, color=_colour(index))
-                place.plot(row["acc_mean"], index, marker=MARKERS[index % 7], color=_colour(index))
-            place.set_yticks(range(len(here)), [_name(one) for one in trained])
-            place.tick_params(labelleft=scenario == SCENARIOS[0])
-            place.set_ylim(len(here) - 0.5, -0.5)
-            place.set_title(labels.scenario(scenario))
-            place.set_xlabel("ACC (%)")
+                panel.plot(ends, [index] * 2, color=_colour(index))
+                panel.plot(row["acc_mean"], index, marker=MARKERS[index % 7], color=_colour(index))
+            panel.set_yticks(range(len(here)), [_name(one) for one in trained])
+            panel.tick_params(labelleft=scenario == SCENARIOS[0])
+            panel.set_ylim(len(here) - 0.5, -0.5)
+            panel.set_title(labels.scenario(scenario))
+            panel.set_xlabel("ACC (%)")
     return figure
 
 

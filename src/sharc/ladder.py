@@ -19,7 +19,7 @@ class Rung:
     after: Any
     params: Params
 
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """The same as plain values."""
         names = ("number", "switch", "before", "after")
         return {name: getattr(self, name) for name in names}

@@ -15,9 +15,9 @@ def find_project(folder: Path | str | None = None) -> Path:
     Without `folder`, the search starts where Python runs, so a notebook may lie anywhere in it.
     """
     start = Path(folder or Path.cwd()).resolve()
-    for place in (start, *start.parents):
-        if (place / PARAMS).is_file() and (place / "Snakefile").is_file():
-            return place
+    for candidate in (start, *start.parents):
+        if (candidate / PARAMS).is_file() and (candidate / "Snakefile").is_file():
+            return candidate
     raise UserError(
         f"{start} is not in a sharc project. Work in a clone of the repository, or make a project "
         "with `sharc init FOLDER` and pass it as `folder=`."

@@ -16,7 +16,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={place}/munge.socket
+AuthInfo=socket={folder}/munge.socket
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -28,12 +28,12 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 MinJobAge=3600
 MpiDefault=none
-StateSaveLocation={place}/state
-SlurmdSpoolDir={place}/spool
-SlurmctldPidFile={place}/slurmctld.pid
-SlurmdPidFile={place}/slurmd.pid
-SlurmctldLogFile={place}/slurmctld.log
-SlurmdLogFile={place}/slurmd.log
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
 NodeName={host} NodeAddr=127.0.0.1 CPUs=16 RealMemory={memory} State=UNKNOWN
 PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
@@ -56,24 +56,24 @@ def install() -> None:
 
 
 @contextmanager
-def slurm_node(place: Path) -> Iterator[None]:
+def slurm_node(folder: Path) -> Iterator[None]:
     """Start the three daemons, wait until the node is idle, and stop them again by their ids."""
     host = os.uname().nodename
     for name in ("state", "spool"):
-        (place / name).mkdir(parents=True)
-    place.chmod(0o755)
-    (place / "munge.key").write_bytes(os.urandom(1024))
-    (place / "munge.key").chmod(0o400)
+        (folder / name).mkdir(parents=True)
+    folder.chmod(0o755)
+    (folder / "munge.key").write_bytes(os.urandom(1024))
+    (folder / "munge.key").chmod(0o400)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
     before = CONFIGURATION.read_text() if CONFIGURATION.exists() else None
     CONFIGURATION.parent.mkdir(exist_ok=True)
-    CONFIGURATION.write_text(_TEXT.format(host=host, place=place, memory=memory))
+    CONFIGURATION.write_text(_TEXT.format(host=host, folder=folder, memory=memory))
     daemons: list[subprocess.Popen[bytes]] = []
     try:
-        daemons.append(_munged(place))
-        _wait_for((place / "munge.socket").exists)
-        daemons.append(_start(place, "slurmctld", "-D", "-c"))
-        daemons.append(_start(place, "slurmd", "-D", "-N", host))
+        daemons.append(_munged(folder))
+        _wait_for((folder / "munge.socket").exists)
+        daemons.append(_start(folder, "slurmctld", "-D", "-c"))
+        daemons.append(_start(folder, "slurmd", "-D", "-N", host))
         _wait_for(lambda: "idle" in _ask("sinfo", "--noheader", "--format=%T"))
         yield
     finally:
@@ -86,16 +86,16 @@ def slurm_node(place: Path) -> Iterator[None]:
             CONFIGURATION.write_text(before)
 
 
-def _munged(place: Path) -> subprocess.Popen[bytes]:
+def _munged(folder: Path) -> subprocess.Popen[bytes]:
     files = {"key": "key-file", "socket": "socket", "pid": "pid-file", "seed": "seed-file"}
-    words = [f"--{option}={place}/munge.{name}" for name, option in files.items()]
+    words = [f"--{option}={folder}/munge.{name}" for name, option in files.items()]
     return _start(
-        place, "munged", "--foreground", "--force", f"--log-file={place}/munge.log", *words
+        folder, "munged", "--foreground", "--force", f"--log-file={folder}/munge.log", *words
     )
 
 
-def _start(place: Path, *words: str) -> subprocess.Popen[bytes]:
-    with (place / f"{words[0]}.out").open("wb") as out:
+def _start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
+    with (folder / f"{words[0]}.out").open("wb") as out:
         return subprocess.Popen(words, stdout=out, stderr=subprocess.STDOUT)
 
 

@@ -39,10 +39,10 @@ class S3:
     def corrupt(self, content: bytes) -> None:
         """Flip one bit of the object in which DVC keeps `content`."""
         md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
-        place = {"Bucket": BUCKET, "Key": f"cache/files/md5/{md5[:2]}/{md5[2:]}"}
-        assert self._client.get_object(**place)["Body"].read() == content
+        where = {"Bucket": BUCKET, "Key": f"cache/files/md5/{md5[:2]}/{md5[2:]}"}
+        assert self._client.get_object(**where)["Body"].read() == content
         wrong = content[:-5] + bytes([content[-5] ^ 1]) + content[-4:]
-        self._client.put_object(**place, Body=wrong)
+        self._client.put_object(**where, Body=wrong)
 
 
 @pytest.fixture

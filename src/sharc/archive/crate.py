@@ -39,7 +39,7 @@ _FORMATS = {
 def write_crate(out: Path, suite: str | None = None) -> None:
     """Write the finished suite to the folder `out`, or to one file if `out` ends in .zip."""
     if out.exists():
-        raise UserError(f"{out} exists already: name a place that is free.")
+        raise UserError(f"{out} exists already: name a new file or folder.")
     graph = load_graph(suite)
     _require_finished(graph)
     crate = _described(graph)

@@ -54,11 +54,11 @@ class VGG16(Backbone):
         weights = Weights(_flat(read_arrays(found[self.member], origin)), origin)
         state: dict[str, Tensor] = {}
         convolutions = [n for n, part in network.named_children() if isinstance(part, nn.Conv2d)]
-        for number, place in enumerate(convolutions):
-            part = network.get_submodule(place)
+        for number, name in enumerate(convolutions):
+            part = network.get_submodule(name)
             source = f"VGG16_0/Conv_{number}"
-            state[f"{place}.weight"] = weights.like(f"{source}/kernel", part.weight)  # type: ignore[arg-type]
-            state[f"{place}.bias"] = weights.like(f"{source}/bias", part.bias)  # type: ignore[arg-type]
+            state[f"{name}.weight"] = weights.like(f"{source}/kernel", part.weight)  # type: ignore[arg-type]
+            state[f"{name}.bias"] = weights.like(f"{source}/bias", part.bias)  # type: ignore[arg-type]
         return state
 
 

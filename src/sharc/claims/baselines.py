@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sharc.claims.evidence import Evidence, Gains, Place
+from sharc.claims.evidence import Entry, Evidence, Gains
 from sharc.claims.finding import DOES_NOT_SUPPORT, SUPPORTS, Finding, figures, interval, not_tested
 from sharc.claims.gains import NO_CELLS, Answer, majority
 from sharc.results import labels
@@ -12,19 +12,19 @@ from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
 def above_method(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """Most plain methods lie above a reference that needs no buffer."""
-    found: dict[Place, Gains] = {}
+    found: dict[Entry, Gains] = {}
     printed = []
-    for place in evidence.places(claim["cells"]):
-        naive = Place(place.scenario, place.dataset, claim["reference"], 0)
-        gap = difference(evidence.seeds(place, "dense"), evidence.seeds(naive, "dense"))
+    for entry in evidence.entries(claim["cells"]):
+        naive = Entry(entry.scenario, entry.dataset, claim["reference"], 0)
+        gap = difference(evidence.seeds(entry, "dense"), evidence.seeds(naive, "dense"))
         if gap:
-            found[place] = gap
-    for place in evidence.places(claim["cells"], printed=True):
+            found[entry] = gap
+    for entry in evidence.entries(claim["cells"], printed=True):
         one = evidence.paper.cell(
-            place.scenario, place.dataset, place.method, place.buffer, plus=False
+            entry.scenario, entry.dataset, entry.method, entry.buffer, plus=False
         )
         other = evidence.paper.cell(
-            place.scenario, place.dataset, claim["reference"], 0, plus=False
+            entry.scenario, entry.dataset, claim["reference"], 0, plus=False
         )
         if one is not None and other is not None:
             printed.append(one.acc_mean > other.acc_mean)
@@ -67,33 +67,33 @@ def upper_bound(evidence: Evidence, claim: dict[str, Any]) -> Answer:
 
 def _gaps_to_bound(
     evidence: Evidence, claim: dict[str, Any]
-) -> tuple[dict[tuple[Place, str], Gains], list[str]]:
+) -> tuple[dict[tuple[Entry, str], Gains], list[str]]:
     gaps, above = {}, []
-    for place in evidence.places(claim["cells"]):
-        bound = evidence.seeds(Place(place.scenario, place.dataset, claim["reference"], 0), "dense")
+    for entry in evidence.entries(claim["cells"]):
+        bound = evidence.seeds(Entry(entry.scenario, entry.dataset, claim["reference"], 0), "dense")
         for plus in (False, True):
-            variant = evidence.layout.variant(place.scenario, plus=plus)
-            gap = difference(evidence.seeds(place, variant), bound)
+            variant = evidence.layout.variant(entry.scenario, plus=plus)
+            gap = difference(evidence.seeds(entry, variant), bound)
             if gap:
-                gaps[place, variant] = gap
+                gaps[entry, variant] = gap
                 if estimate(list(gap.values())).direction == "up":
-                    above.append(evidence.name(place, variant))
+                    above.append(evidence.name(entry, variant))
     return gaps, above
 
 
 def _printed_above(evidence: Evidence, claim: dict[str, Any]) -> list[tuple[str, bool]]:
     found = []
-    for place in evidence.places(claim["cells"], printed=True):
+    for entry in evidence.entries(claim["cells"], printed=True):
         bound = evidence.paper.cell(
-            place.scenario, place.dataset, claim["reference"], 0, plus=False
+            entry.scenario, entry.dataset, claim["reference"], 0, plus=False
         )
         for plus in (False, True):
             one = evidence.paper.cell(
-                place.scenario, place.dataset, place.method, place.buffer, plus=plus
+                entry.scenario, entry.dataset, entry.method, entry.buffer, plus=plus
             )
             if one is not None and bound is not None:
                 sign = labels.PLUS if plus else ""
-                name = f"{labels.method(place.method)}{sign} at {place.buffer}"
-                name += f" on {labels.dataset(place.dataset)}"
+                name = f"{labels.method(entry.method)}{sign} at {entry.buffer}"
+                name += f" on {labels.dataset(entry.dataset)}"
                 found.append((name, one.acc_mean > bound.acc_mean))
     return found

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sharc.claims.evidence import Evidence, Gains, Place
+from sharc.claims.evidence import Entry, Evidence, Gains
 from sharc.claims.finding import Finding, figures, interval, not_tested
 from sharc.claims.gains import NO_CELLS, Answer, majority
 from sharc.results.statistics import difference, estimate, mean_by_seed
@@ -14,22 +14,22 @@ from sharc.results.verdicts import BY_DIRECTION, NOT_REPRODUCED, REPRODUCED, UND
 def curves_above(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """Averaged over all tasks after the first, most curves lie higher with SHARC."""
     found = {}
-    for place in evidence.places(claim["cells"]):
-        plus = evidence.layout.variant(place.scenario, plus=True)
-        gap = difference(_curve(evidence, place, plus), _curve(evidence, place, "dense"))
+    for entry in evidence.entries(claim["cells"]):
+        plus = evidence.layout.variant(entry.scenario, plus=True)
+        gap = difference(_curve(evidence, entry, plus), _curve(evidence, entry, "dense"))
         if gap:
-            found[place] = gap
+            found[entry] = gap
     return majority(evidence, found, "lie higher on average over the curve"), None
 
 
 def curve_trend(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """The base loses accuracy as tasks are added, while SHARC gains."""
-    places = list(evidence.places(claim["cells"]))
+    entries = list(evidence.entries(claim["cells"]))
     slopes = {}
     for plus in (False, True):
         each = [
-            _curve(evidence, p, evidence.layout.variant(p.scenario, plus=plus), slope=True)
-            for p in places
+            _curve(evidence, entry, evidence.layout.variant(entry.scenario, plus=plus), slope=True)
+            for entry in entries
         ]
         slopes[plus] = estimate(list(mean_by_seed([slope for slope in each if slope]).values()))
     base, with_sharc = slopes[False], slopes[True]
@@ -51,9 +51,9 @@ def curve_trend(evidence: Evidence, claim: dict[str, Any]) -> Answer:
 def gain_trend(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """The distance between the curves with and without SHARC grows from task to task."""
     growths = []
-    for place in evidence.places(claim["cells"]):
+    for entry in evidence.entries(claim["cells"]):
         plus, base = (
-            _curve(evidence, place, evidence.layout.variant(place.scenario, plus=which), slope=True)
+            _curve(evidence, entry, evidence.layout.variant(entry.scenario, plus=which), slope=True)
             for which in (True, False)
         )
         if growth := difference(plus, base):
@@ -65,16 +65,16 @@ def gain_trend(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     return Finding(BY_DIRECTION[found.direction], text, figures(found, "growth")), None
 
 
-def _curve(evidence: Evidence, place: Place, variant: str, *, slope: bool = False) -> Gains:
+def _curve(evidence: Evidence, entry: Entry, variant: str, *, slope: bool = False) -> Gains:
     """By seed: the mean of the learning curve after task 1, or its slope in points per task."""
     curves = evidence.results.curves
     mine = curves[
-        (curves["dataset"] == place.dataset)
-        & (curves["backbone"] == evidence.layout.backbone_of(curves, place.dataset))
-        & (curves["method"] == place.method)
+        (curves["dataset"] == entry.dataset)
+        & (curves["backbone"] == evidence.layout.backbone_of(curves, entry.dataset))
+        & (curves["method"] == entry.method)
         & (curves["variant"] == variant)
-        & (curves["buffer"] == place.buffer)
-        & (curves["scenario"] == place.scenario)
+        & (curves["buffer"] == entry.buffer)
+        & (curves["scenario"] == entry.scenario)
         & (curves["task"] > 1)
     ]
     return {

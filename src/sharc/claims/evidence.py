@@ -1,4 +1,4 @@
-"""What a check may look at: our results, the paper's numbers, and which cells it names."""
+"""What a check reads: our results, the paper's numbers, and the table entries it names."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ Gains = dict[int, float]
 
 
 @dataclass(frozen=True)
-class Place:
-    """One cell of the tables: where a "+" stands against its base."""
+class Entry:
+    """One entry of the tables: a method on a data set at a buffer, with and without SHARC."""
 
     scenario: str
     dataset: str
@@ -37,7 +37,7 @@ class Evidence:
     paper: Paper
     figure1: Path | None
 
-    def places(self, cells: dict[str, Any], *, printed: bool = False) -> Iterator[Place]:
+    def entries(self, cells: dict[str, Any], *, printed: bool = False) -> Iterator[Entry]:
         """The cells a claim names; `any` stands for all that the suite (or the paper) has."""
         datasets, methods, buffers = (
             (("cifar10", "cifar100", "mini_imagenet"), labels.REPLAY, (200, 500, 1000))
@@ -52,53 +52,53 @@ class Evidence:
                 ("buffers", buffers),
             )
         ]
-        if printed:  # two of our data sets stand beside the paper's third column: count it once
+        if printed:  # two of our data sets share the paper's third column: count it once
             chosen[0] = tuple(dict.fromkeys(labels.PAPER_COLUMN.get(d, d) for d in chosen[0]))
         for dataset, method, buffer in product(*chosen):
-            yield Place(cells["scenario"], dataset, method, buffer)
+            yield Entry(cells["scenario"], dataset, method, buffer)
 
-    def seeds(self, place: Place, variant: str, metric: str = "acc") -> Gains:
+    def seeds(self, entry: Entry, variant: str, metric: str = "acc") -> Gains:
         """A metric by seed; empty where the suite has no such run."""
-        backbone = self.layout.backbone_of(self.results.summary, place.dataset)
+        backbone = self.layout.backbone_of(self.results.summary, entry.dataset)
         return self.results.seeds(
-            metric, place.dataset, backbone, place.method, variant, place.buffer, place.scenario
+            metric, entry.dataset, backbone, entry.method, variant, entry.buffer, entry.scenario
         )
 
-    def gain(self, place: Place, metric: str = "acc") -> Gains:
+    def gain(self, entry: Entry, metric: str = "acc") -> Gains:
         """The "+" minus its base by seed, at the scenario's theta."""
-        plus = self.seeds(place, self.layout.variant(place.scenario, plus=True), metric)
-        return difference(plus, self.seeds(place, "dense", metric))
+        plus = self.seeds(entry, self.layout.variant(entry.scenario, plus=True), metric)
+        return difference(plus, self.seeds(entry, "dense", metric))
 
-    def gains(self, cells: dict[str, Any]) -> dict[Place, Gains]:
+    def gains(self, cells: dict[str, Any]) -> dict[Entry, Gains]:
         """Gains of every named cell that the suite has."""
         metric = cells.get("metric", "acc")
-        found = {place: self.gain(place, metric) for place in self.places(cells)}
-        return {place: gain for place, gain in found.items() if gain}
+        found = {entry: self.gain(entry, metric) for entry in self.entries(cells)}
+        return {entry: gain for entry, gain in found.items() if gain}
 
     def lost(self, cells: dict[str, Any]) -> int:
         """How many named cells were planned, but have no pair of successful runs."""
         planned = set(self.results.provenance)
         return sum(
-            {self.name(place), self.name(place, "dense")} <= planned and not self.gain(place)
-            for place in self.places(cells)
+            {self.name(entry), self.name(entry, "dense")} <= planned and not self.gain(entry)
+            for entry in self.entries(cells)
         )
 
     def printed_gains(self, cells: dict[str, Any]) -> list[Estimate]:
         """The paper's own gains for the same cells."""
         metric = cells.get("metric", "acc")
         found = [
-            self.paper.gain(place.scenario, place.dataset, place.method, place.buffer, metric)
-            for place in self.places(cells, printed=True)
+            self.paper.gain(entry.scenario, entry.dataset, entry.method, entry.buffer, metric)
+            for entry in self.entries(cells, printed=True)
         ]
         return [gain for gain in found if gain is not None]
 
-    def name(self, place: Place, variant: str | None = None) -> str:
+    def name(self, entry: Entry, variant: str | None = None) -> str:
         """The cell's name in provenance.json; the "+" cell unless a variant is given."""
         fields = {
-            "dataset": place.dataset,
-            "backbone": self.layout.backbone_of(self.results.summary, place.dataset),
-            "method": place.method,
-            "variant": variant or self.layout.variant(place.scenario, plus=True),
-            "buffer": place.buffer,
+            "dataset": entry.dataset,
+            "backbone": self.layout.backbone_of(self.results.summary, entry.dataset),
+            "method": entry.method,
+            "variant": variant or self.layout.variant(entry.scenario, plus=True),
+            "buffer": entry.buffer,
         }
         return cell_name(fields)

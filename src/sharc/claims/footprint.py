@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sharc.claims.evidence import Evidence, Place
+from sharc.claims.evidence import Entry, Evidence
 from sharc.claims.finding import Finding, not_tested
 from sharc.claims.gains import NO_CELLS, Answer, majority
 from sharc.errors import UserError, unknown
@@ -23,13 +23,13 @@ def held(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     if claim["count"] not in _COUNTS:
         raise UserError(f"claim {claim.get('id')}: {unknown('count', claim['count'], _COUNTS)}")
     ratios, in_all, cells = [], [], []
-    for place in evidence.places(claim["cells"]):
-        variants = (evidence.layout.variant(place.scenario, plus=True), "dense")
-        plus, base = (_sizes(evidence, place, variant, claim["count"]) for variant in variants)
+    for entry in evidence.entries(claim["cells"]):
+        variants = (evidence.layout.variant(entry.scenario, plus=True), "dense")
+        plus, base = (_sizes(evidence, entry, variant, claim["count"]) for variant in variants)
         if plus and base:
             in_all.append(plus[0] / base[0])
             ratios.append(in_all[-1] / (plus[1] / base[1]))
-            cells.append(evidence.name(place))
+            cells.append(evidence.name(entry))
     if not ratios:
         return not_tested(NO_CELLS), None
     fewer = sum(ratio < 1 for ratio in ratios)
@@ -45,24 +45,24 @@ def held(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     return Finding(verdict, text, numbers, cells), None
 
 
-def _sizes(evidence: Evidence, place: Place, variant: str, count: str) -> list[float]:
+def _sizes(evidence: Evidence, entry: Entry, variant: str, count: str) -> list[float]:
     """What is held in all and by how many samples, means over seeds; empty if not known."""
-    found = [list(evidence.seeds(place, variant, name).values()) for name in (count, "items")]
+    found = [list(evidence.seeds(entry, variant, name).values()) for name in (count, "items")]
     means = [float(np.mean(values)) if values else 0.0 for values in found]
     return means if all(means) and np.isfinite(means).all() else []
 
 
 def more_for_its_bytes(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """Most "+" cells lie above the base that holds as many bytes in all."""
-    found, places = {}, list(evidence.places(claim["cells"]))
-    for place in places:
-        where = (place.scenario, place.dataset, place.method, place.buffer)
+    found, entries = {}, list(evidence.entries(claim["cells"]))
+    for entry in entries:
+        where = (entry.scenario, entry.dataset, entry.method, entry.buffer)
         base = equal_base(evidence.results, evidence.layout, *where)
         if base is not None and base.gain:
-            found[place] = base.gain
+            found[entry] = base.gain
     if not found:
         reason = f"no base holds as many bytes as a “+” form, to within {100 * SLACK:g} %"
         return not_tested(reason), None
     ours = majority(evidence, found, "lie above the base with as many bytes")
-    pairs = f" {len(found)} of {len(places)} cells have a base that holds as much."
+    pairs = f" {len(found)} of {len(entries)} cells have a base that holds as much."
     return replace(ours, text=ours.text + pairs), None

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sharc.claims.evidence import Evidence, Gains, Place
+from sharc.claims.evidence import Entry, Evidence, Gains
 from sharc.claims.finding import DOES_NOT_SUPPORT, SUPPORTS, Finding, figures, interval, not_tested
 from sharc.errors import UserError, unknown
 from sharc.results import labels
@@ -24,7 +24,7 @@ def most_improve(evidence: Evidence, claim: dict[str, Any]) -> Answer:
 
 def majority(
     evidence: Evidence,
-    found: dict[Place, Gains],
+    found: dict[Entry, Gains],
     what: str = "improve",
     variant: str | None = None,
 ) -> Finding:
@@ -46,7 +46,7 @@ def majority(
         f"the opposite, the others are undecided ({sums.positive} means are positive). Mean over "
         f"cells: {interval(sums.gain)}."
     )
-    cells = [evidence.name(place, variant) for place in found]
+    cells = [evidence.name(entry, variant) for entry in found]
     return Finding(verdict, text, _counts(sums), cells)
 
 
@@ -89,10 +89,10 @@ def all_improve(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     return Finding(verdict, text, _counts(sums), [evidence.name(p) for p in found]), printed
 
 
-_GROUPINGS: tuple[Callable[[Place], str], ...] = (
-    lambda place: labels.dataset(place.dataset),
-    lambda place: labels.method(place.method),
-    lambda place: f"buffer {place.buffer}",
+_GROUPINGS: tuple[Callable[[Entry], str], ...] = (
+    lambda entry: labels.dataset(entry.dataset),
+    lambda entry: labels.method(entry.method),
+    lambda entry: f"buffer {entry.buffer}",
 )
 
 
@@ -103,8 +103,8 @@ def every_group_gains(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         return not_tested(NO_CELLS), None
     groups: dict[str, list[Gains]] = {}
     for group_of in _GROUPINGS:
-        for place, gain in found.items():
-            groups.setdefault(group_of(place), []).append(gain)
+        for entry, gain in found.items():
+            groups.setdefault(group_of(entry), []).append(gain)
     means = {
         name: estimate(list(mean_by_seed(members).values())) for name, members in groups.items()
     }
@@ -114,7 +114,7 @@ def every_group_gains(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     text = f"{len(up)} of {len(means)} data sets, methods and buffers gain on average"
     text += f"; not so: {', '.join(rest)}." if rest else "."
     numbers = {name: mean.mean for name, mean in means.items()}
-    return Finding(verdict, text, numbers, [evidence.name(place) for place in found]), None
+    return Finding(verdict, text, numbers, [evidence.name(entry) for entry in found]), None
 
 
 # Which of our gains must reach the paper's figure, and which printed gain it is compared with.
@@ -151,19 +151,19 @@ def gain_about(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     said = ", ".join(f"{name} {interval(gain)}".strip() for name, gain in gains.items())
     text = f"Ours: {said}; the paper says {points:g} points."
     numbers = figures(next(iter(gains.values()))) if len(gains) == 1 else {}
-    cells = [evidence.name(place) for place in found]
+    cells = [evidence.name(entry) for entry in found]
     return Finding(verdict, text, numbers | {"points": points}, cells), paper
 
 
-def _taken(found: dict[Place, Gains], take: str) -> dict[str, Estimate]:
+def _taken(found: dict[Entry, Gains], take: str) -> dict[str, Estimate]:
     """The gains that a sentence speaks of, by the method's name where it speaks of single ones."""
     if take == "mean":
         return {"": estimate(list(mean_by_seed(list(found.values())).values()))}
     each = {
-        f"{labels.method(place.method)} on {labels.dataset(place.dataset)}": estimate(
+        f"{labels.method(entry.method)} on {labels.dataset(entry.dataset)}": estimate(
             list(gain.values())
         )
-        for place, gain in found.items()
+        for entry, gain in found.items()
     }
     top = max(each, key=lambda name: each[name].mean)
     return each if take == "each" else {top: each[top]}
@@ -204,5 +204,5 @@ def larger_gain(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         f"{labels.signed(float(np.mean(list(other.values()))))} points; "
         f"difference {interval(gap)}."
     )
-    cells = [evidence.name(place) for group in groups for place in group]
+    cells = [evidence.name(entry) for group in groups for entry in group]
     return Finding(BY_DIRECTION[gap.direction], text, figures(gap, "difference"), cells), paper

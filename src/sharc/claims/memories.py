@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sharc.claims.evidence import Evidence, Gains, Place
+from sharc.claims.evidence import Entry, Evidence, Gains
 from sharc.claims.finding import Finding, figures, interval, not_tested
 from sharc.claims.gains import Answer
 from sharc.results import labels
@@ -17,12 +17,12 @@ def memory_better(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """One associative memory gives a higher ACC than another, all else equal."""
     theta = evidence.layout.theta[claim["cells"]["scenario"]]
     found = {}
-    for place in evidence.places(claim["cells"]):
+    for entry in evidence.entries(claim["cells"]):
         better, than = (
-            evidence.seeds(place, labels.variant(claim[name], theta)) for name in ("better", "than")
+            evidence.seeds(entry, labels.variant(claim[name], theta)) for name in ("better", "than")
         )
         if both := difference(better, than):
-            found[place] = both
+            found[entry] = both
     if not found:
         return not_tested("this suite does not run both memories on the cells named"), None
     gap = estimate(list(mean_by_seed(list(found.values())).values()))
@@ -31,8 +31,8 @@ def memory_better(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         f"({', '.join(sorted({labels.method(p.method) for p in found}))}, θ = {theta:g})."
     )
     cells = [
-        evidence.name(place, labels.variant(claim[name], theta))
-        for place in found
+        evidence.name(entry, labels.variant(claim[name], theta))
+        for entry in found
         for name in ("better", "than")
     ]
     return Finding(BY_DIRECTION[gap.direction], text, figures(gap, "difference"), cells), None
@@ -42,7 +42,7 @@ def optimum_between(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     """The best theta lies in a range: best mean inside against best mean outside, paired."""
     low, high = claim["range"]
     gaps, best, cells = [], [], []
-    for place, by_theta in _sweeps(evidence, claim["cells"]).items():
+    for entry, by_theta in _sweeps(evidence, claim["cells"]).items():
         inside = {t: runs for t, runs in by_theta.items() if low - 1e-9 <= t <= high + 1e-9}
         outside = {t: runs for t, runs in by_theta.items() if t not in inside}
         if not inside or not outside:
@@ -51,7 +51,7 @@ def optimum_between(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         gaps.append(difference(inside[top], outside[rival]))
         best.append((_best(by_theta), max(by_theta)))
         cells += [
-            evidence.name(place, labels.variant(evidence.layout.memory, t)) for t in (top, rival)
+            evidence.name(entry, labels.variant(evidence.layout.memory, t)) for t in (top, rival)
         ]
     if not gaps:
         return not_tested(_NO_SWEEP), None
@@ -88,17 +88,17 @@ def optimum_higher(evidence: Evidence, claim: dict[str, Any]) -> Answer:
 _NO_SWEEP = "this suite does not sweep θ on the cells named"
 
 
-def _sweeps(evidence: Evidence, cells: dict[str, Any]) -> dict[Place, dict[float, Gains]]:
+def _sweeps(evidence: Evidence, cells: dict[str, Any]) -> dict[Entry, dict[float, Gains]]:
     """Theta -> ACC by seed, of every named cell that was swept."""
-    found = {place: _sweep(evidence, place) for place in evidence.places(cells)}
-    return {place: by_theta for place, by_theta in found.items() if len(by_theta) >= SWEEP}
+    found = {entry: _sweep(evidence, entry) for entry in evidence.entries(cells)}
+    return {entry: by_theta for entry, by_theta in found.items() if len(by_theta) >= SWEEP}
 
 
-def _sweep(evidence: Evidence, place: Place) -> dict[float, Gains]:
+def _sweep(evidence: Evidence, entry: Entry) -> dict[float, Gains]:
     summary = evidence.results.summary
     thetas = summary.loc[summary["memory"] == evidence.layout.memory, "theta"].dropna().unique()
     runs = {
-        float(theta): evidence.seeds(place, labels.variant(evidence.layout.memory, theta))
+        float(theta): evidence.seeds(entry, labels.variant(evidence.layout.memory, theta))
         for theta in sorted(thetas)
     }
     return {theta: found for theta, found in runs.items() if found}
@@ -114,7 +114,7 @@ def _best_by_seed(by_theta: dict[float, Gains]) -> Gains:
 
 
 def recall_near_perfect(evidence: Evidence, claim: dict[str, Any]) -> Answer:
-    """The recall error is a small share of the error of leaving zeros in place."""
+    """The recall error is a small share of the error of filling in zeros."""
     frame = evidence.results.recall
     memory, limit = evidence.layout.memory, float(claim["share"])
     frame = frame[frame["theta"].isin(set(evidence.layout.theta.values()))]

@@ -113,7 +113,7 @@ KINDS: dict[str, Kind] = {
         ("level",),
     ),
 }
-_NEEDED = ("id", "place", "says", "kind")
+_NEEDED = ("id", "section", "says", "kind")
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -94,8 +94,8 @@ def _move(change: Estimate) -> str:
 def _nothing_shared(*sides: dict[tuple[Any, ...], Any]) -> str:
     """Which part of the cells' names differs."""
     differ = []
-    for place, name in enumerate(CELL[:-1]):
-        a, b = ({str(cell[place]) for cell in side} for side in sides)
+    for index, name in enumerate(CELL[:-1]):
+        a, b = ({str(cell[index]) for cell in side} for side in sides)
         if not a & b:
             differ.append(f"{name} is {_some(a)} in A and {_some(b)} in B")
     return (

@@ -15,15 +15,15 @@ def draw(frame: pd.DataFrame, names: tuple[str, str]) -> Drawing:
     shown = moved.head(_MOST)
     with styled():
         figure, axes = panels(1, 1, (6.4, 0.9 + 0.2 * max(len(shown), 2)))
-        place = axes[0, 0]
+        panel = axes[0, 0]
         for height, row in enumerate(shown.to_dict("records")):
             colour = _COLOURS[row["acc_move"]]
-            place.plot([row["acc_low"], row["acc_high"]], [height] * 2, color=colour, lw=1.4)
-            place.plot(row["acc_change"], height, marker="o", color=colour)
-        place.axvline(0, color="#000000", lw=0.9)
-        place.set_yticks(range(len(shown)), list(labels_of(shown)), fontsize=7)
-        place.set_ylim(len(shown) - 0.5, -0.5)
-        place.set_xlabel(f"ACC of {names[1]} minus ACC of {names[0]} (points)")
+            panel.plot([row["acc_low"], row["acc_high"]], [height] * 2, color=colour, lw=1.4)
+            panel.plot(row["acc_change"], height, marker="o", color=colour)
+        panel.axvline(0, color="#000000", lw=0.9)
+        panel.set_yticks(range(len(shown)), list(labels_of(shown)), fontsize=7)
+        panel.set_ylim(len(shown) - 0.5, -0.5)
+        panel.set_xlabel(f"ACC of {names[1]} minus ACC of {names[0]} (points)")
     left = len(moved) - len(shown)
     caption = (
         f"Change in average accuracy from {names[0]} to {names[1]}, paired by seed; bars: 95 % "

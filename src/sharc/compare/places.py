@@ -33,8 +33,8 @@ def results_of(name: str, suite: str) -> Iterator[Results]:
 
 
 def _folder(name: str) -> Path | None:
-    places = (Path(name), Path(name) / BUILT, EXPORTS / name)
-    return next((place for place in places if _holds_results(place)), None)
+    candidates = (Path(name), Path(name) / BUILT, EXPORTS / name)
+    return next((folder for folder in candidates if _holds_results(folder)), None)
 
 
 def _holds_results(folder: Path) -> bool:

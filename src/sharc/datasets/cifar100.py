@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sharc.artifacts.files import read_json
-from sharc.datasets.base import Dataset, Expected, Place
+from sharc.datasets.base import Dataset, Expected, Location
 from sharc.datasets.cifar import BASE, MEAN, SIDE, STD, files, records
 from sharc.datasets.fetch import fetch
 from sharc.datasets.images import sheet
@@ -40,7 +40,7 @@ class CIFAR100(Dataset):
     archive = "cifar-100-binary.tar.gz"
     archive_md5: ClassVar[str] = "03b5dce01913d631647c71ecec9e9cb8"
 
-    def readers(self) -> dict[str, Callable[[Place], Contents]]:
+    def readers(self) -> dict[str, Callable[[Location], Contents]]:
         """Official archive or mirror folder."""
         return {"official": self._official, "mirror": self._mirror}
 
@@ -55,23 +55,23 @@ class CIFAR100(Dataset):
             ),
         }
 
-    def manual_step(self, source: str, place: Place) -> str:
-        """The archive's place, or the mirror's."""
+    def manual_step(self, source: str, location: Location) -> str:
+        """Where to put the archive, or how to name the mirror."""
         if source == "mirror":
             return "set SHARC_MIRROR to a folder that holds cifar100/train_000.webp and so on"
-        return f"download {BASE}/{self.archive} and put it at {place.downloads / self.archive}"
+        return f"download {BASE}/{self.archive} and put it at {location.downloads / self.archive}"
 
-    def _official(self, place: Place) -> Contents:
+    def _official(self, location: Location) -> Contents:
         """One file per split, records of coarse label, fine label and planes."""
-        target = place.downloads / self.archive
+        target = location.downloads / self.archive
         archive = fetch(f"{BASE}/{self.archive}", target, "md5", self.archive_md5)
         found = files(archive, ("train.bin", "test.bin"))
         train, test = (records(found[f"{name}.bin"], name, 2) for name in ("train", "test"))
         return Contents(NAMES, train, test)
 
-    def _mirror(self, place: Place) -> Contents:
+    def _mirror(self, location: Location) -> Contents:
         """Sheets of 500 images, one below the other, and a list of labels per split."""
-        folder = place.mirror_of(self.name)
+        folder = location.mirror_of(self.name)
         return Contents(NAMES, _sheets(folder, "train"), _sheets(folder, "test"))
 
 

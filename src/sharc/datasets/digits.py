@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from sharc.artifacts.arrays import Array
-from sharc.datasets.base import Dataset, Expected, Place
+from sharc.datasets.base import Dataset, Expected, Location
 from sharc.datasets.raw import Contents, Split
 from sharc.randomness import generator
 
@@ -27,7 +27,7 @@ class Digits(Dataset):
     mean = (0.3054, 0.3054, 0.3054)
     std = (0.3761, 0.3761, 0.3761)
 
-    def readers(self) -> dict[str, Callable[[Place], Contents]]:
+    def readers(self) -> dict[str, Callable[[Location], Contents]]:
         """The package's own copy is the only source."""
         return {"bundled": self._bundled}
 
@@ -35,11 +35,11 @@ class Digits(Dataset):
         """Digests of the fixed split."""
         return {"train": Expected(1438, _TRAIN_DIGEST), "test": Expected(359, _TEST_DIGEST)}
 
-    def manual_step(self, source: str, place: Place) -> str:
+    def manual_step(self, source: str, location: Location) -> str:
         """The data come with a dependency."""
         return "pip install scikit-learn"
 
-    def _bundled(self, place: Place) -> Contents:
+    def _bundled(self, location: Location) -> Contents:
         """Grey levels 0..16 stretched to 0..255 and repeated in three channels."""
         from sklearn.datasets import load_digits
 

@@ -19,7 +19,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from sharc.artifacts.arrays import Array, explained
-from sharc.datasets.base import Dataset, Place, Triple
+from sharc.datasets.base import Dataset, Location, Triple
 from sharc.datasets.first_sight import Seen, seen_at
 from sharc.datasets.raw import Contents, Split
 from sharc.errors import UserError, unknown
@@ -41,20 +41,20 @@ class ImageSet(Dataset):
 
     option: str  # the key of params.yaml that says where
 
-    def readers(self) -> dict[str, Callable[[Place], Contents]]:
-        """The place that params.yaml names is the only source."""
+    def readers(self) -> dict[str, Callable[[Location], Contents]]:
+        """The folder or files that params.yaml names are the only source."""
         return {self.option: self._contents}
 
     @abstractmethod
     def items(self, root: Path) -> list[Item]:
         """Every image below `root`."""
 
-    def seen(self, place: Place) -> Seen:
+    def seen(self, location: Location) -> Seen:
         """The files themselves, so that neither side nor share of the test matters."""
-        return seen_at(Path(place.options[self.option]))
+        return seen_at(Path(location.options[self.option]))
 
-    def _contents(self, place: Place) -> Contents:
-        options, root = place.options, Path(place.options[self.option])
+    def _contents(self, location: Location) -> Contents:
+        options, root = location.options, Path(location.options[self.option])
         if not root.exists():
             raise UserError(f"{root} does not exist. Name the folder of your images.")
         items = self.items(root)
@@ -64,7 +64,7 @@ class ImageSet(Dataset):
         self.n_classes, self.side = len(names), options["side"]
         seen: Counter[str] = Counter()
         train, test = (
-            _decoded(part, list(names), self.side, place.downloads, seen) for part in parts
+            _decoded(part, list(names), self.side, location.downloads, seen) for part in parts
         )
         self.mean, self.std = _moments(train.images)
         return Contents(tuple(names.values()), train, test, tuple(_remarks(seen, self.side)))
@@ -92,7 +92,7 @@ def _by_number_or_name(label: str) -> tuple[int, str]:
 def _parts(
     items: Sequence[Item], classes: Sequence[str], share: float, seed: int
 ) -> tuple[list[Item], list[Item]]:
-    """Training and test images: as their place says, else drawn class by class."""
+    """Training and test images: by their folder, else drawn class by class."""
     train, test = ([item for item in items if item.split == split] for split in ("train", "test"))
     for label in classes:
         mine = [item for item in items if item.label == label and item.split is None]

@@ -11,7 +11,7 @@ import numpy as np
 
 from sharc.artifacts.files import sha256_of
 from sharc.datasets.archives import members
-from sharc.datasets.base import Dataset, Expected, Place
+from sharc.datasets.base import Dataset, Expected, Location
 from sharc.datasets.images import sized
 from sharc.datasets.raw import Contents, Split
 from sharc.errors import UserError
@@ -38,7 +38,7 @@ class MiniImageNet(Dataset):
         "test": "11adbfcb6f81e85d079584353775019b24ccf3b6b98050984ecb8ca43ec2ab56",
     }
 
-    def readers(self) -> dict[str, Callable[[Place], Contents]]:
+    def readers(self) -> dict[str, Callable[[Location], Contents]]:
         """There is no official archive: the set was published as lists of ImageNet files."""
         return {"folder": self._folder, "mirror": self._mirror}
 
@@ -54,26 +54,26 @@ class MiniImageNet(Dataset):
             "test": Expected(self.test_per_class * self.n_classes, self.digests["test"]),
         }
 
-    def manual_step(self, source: str, place: Place) -> str:
+    def manual_step(self, source: str, location: Location) -> str:
         """Where images or mirror are looked for."""
         if source == "mirror":
             return (
                 "set SHARC_MIRROR to a folder that holds mini_imagenet/train.tar.xz and val.tar.xz"
             )
         return (
-            f"put the images, {self.side}×{self.side} RGB, at {place.downloads / 'images'}/train/"
-            "<class>/*.jpg and test/<class>/*.jpg, 100 folders each"
+            f"put the images, {self.side}×{self.side} RGB, at {location.downloads / 'images'}"
+            "/train/<class>/*.jpg and test/<class>/*.jpg, 100 folders each"
         )
 
-    def _folder(self, place: Place) -> Contents:
+    def _folder(self, location: Location) -> Contents:
         """train/<class>/ and test/<class>/ (or val/<class>/) below the user's folder."""
-        root = place.downloads / "images"
+        root = location.downloads / "images"
         held_out = root / ("test" if (root / "test").is_dir() else "val")
         return self._contents(members(root / "train", _is_image), members(held_out, _is_image))
 
-    def _mirror(self, place: Place) -> Contents:
+    def _mirror(self, location: Location) -> Contents:
         """Two archives, checked before they are opened."""
-        folder = place.mirror_of(self.name)
+        folder = location.mirror_of(self.name)
         paths = {name: folder / f"{name}.tar.xz" for name in self.archives}
         for name, path in paths.items():
             _check(path, self.archives[name])

@@ -12,7 +12,7 @@ import numpy as np
 
 from sharc.artifacts.arrays import Array
 from sharc.datasets.archives import members
-from sharc.datasets.base import Dataset, Expected, Place
+from sharc.datasets.base import Dataset, Expected, Location
 from sharc.datasets.fetch import fetch
 from sharc.datasets.images import sized
 from sharc.datasets.raw import Contents, Split
@@ -32,7 +32,7 @@ class TinyImageNet(Dataset):
     archive_md5: ClassVar[str] = "90528d7ca1a48142e341f4ef8d21d0de"
     items: ClassVar[Mapping[str, int]] = {"train": 100_000, "test": 10_000}
 
-    def readers(self) -> dict[str, Callable[[Place], Contents]]:
+    def readers(self) -> dict[str, Callable[[Location], Contents]]:
         """Archive or folder."""
         return {"official": self._official, "folder": self._folder}
 
@@ -40,20 +40,20 @@ class TinyImageNet(Dataset):
         """Counts; the archive itself is proven by its published md5."""
         return {name: Expected(items, None) for name, items in self.items.items()}
 
-    def manual_step(self, source: str, place: Place) -> str:
+    def manual_step(self, source: str, location: Location) -> str:
         """Where archive or folder are looked for."""
         if source == "folder":
-            return f"unpack {URL} so that {place.downloads / 'tiny-imagenet-200'}/train exists"
-        return f"download {URL} and put it at {place.downloads / 'tiny-imagenet-200.zip'}"
+            return f"unpack {URL} so that {location.downloads / 'tiny-imagenet-200'}/train exists"
+        return f"download {URL} and put it at {location.downloads / 'tiny-imagenet-200.zip'}"
 
-    def _official(self, place: Place) -> Contents:
+    def _official(self, location: Location) -> Contents:
         """The archive, read in place."""
-        target = place.downloads / "tiny-imagenet-200.zip"
+        target = location.downloads / "tiny-imagenet-200.zip"
         return self._contents(fetch(URL, target, "md5", self.archive_md5))
 
-    def _folder(self, place: Place) -> Contents:
+    def _folder(self, location: Location) -> Contents:
         """The unpacked archive."""
-        return self._contents(place.downloads / "tiny-imagenet-200")
+        return self._contents(location.downloads / "tiny-imagenet-200")
 
     def _contents(self, root: Path) -> Contents:
         """Labels are the positions of the WordNet ids in alphabetical order."""

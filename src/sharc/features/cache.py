@@ -104,9 +104,9 @@ class FeatureCache:
         """Maps fp32 (n, H, W, K) of training images `index`, in its order, repeats allowed."""
         view = self._checked(view)
         wanted = np.asarray(index, dtype=np.int64)
-        places = np.searchsorted(self.map_index, wanted)
+        rows_of_maps = np.searchsorted(self.map_index, wanted)
         found = (
-            self.map_index[np.minimum(places, len(self.map_index) - 1)]
+            self.map_index[np.minimum(rows_of_maps, len(self.map_index) - 1)]
             if len(self.map_index)
             else np.full_like(wanted, -1)
         )
@@ -118,17 +118,17 @@ class FeatureCache:
         if view not in self._maps:
             chunks = self._chunks(view_part(view), "train")
             self._maps[view] = [chunk["maps"] for chunk in chunks]
-        return torch.from_numpy(self._gathered(self._maps[view], places)).float()
+        return torch.from_numpy(self._gathered(self._maps[view], rows_of_maps)).float()
 
-    def _gathered(self, maps: list[Array], places: Array) -> Array:
+    def _gathered(self, maps: list[Array], rows_of_maps: Array) -> Array:
         """Rows in file order within each chunk, put where they belong."""
-        result = np.empty((len(places), *self.meta["map_shape"]), dtype=np.float16)
-        order = np.argsort(places, kind="stable")
-        edges = np.searchsorted(places[order], self._starts)
+        result = np.empty((len(rows_of_maps), *self.meta["map_shape"]), dtype=np.float16)
+        order = np.argsort(rows_of_maps, kind="stable")
+        edges = np.searchsorted(rows_of_maps[order], self._starts)
         for number, (start, end) in enumerate(pairwise(edges)):
             if start < end:
                 here = order[start:end]
-                result[here] = maps[number][places[here] - self._starts[number]]
+                result[here] = maps[number][rows_of_maps[here] - self._starts[number]]
         return result
 
     def describe(self) -> dict[str, Any]:

@@ -34,13 +34,13 @@ def _figure(results: Results, layout: Layout, dataset: str, scenario: str) -> Dr
     curves = curves[curves["backbone"] == layout.backbone_of(results.summary, dataset)]
     columns = min(3, len(methods))
     figure, axes = panels(-(-len(methods) // columns), columns, (2.5, 2.1), sharex=True)
-    places = dict(zip(methods, axes.flat, strict=False))
-    for method, place in places.items():
-        _levels(place, curves, layout)
-        _panel(place, curves, method, buffer, layout.variant(scenario, plus=True))
-    for place in axes.flat[len(methods) :]:
-        place.set_visible(False)
-    apart = _share_heights(places, columns)
+    grid = dict(zip(methods, axes.flat, strict=False))
+    for method, panel in grid.items():
+        _levels(panel, curves, layout)
+        _panel(panel, curves, method, buffer, layout.variant(scenario, plus=True))
+    for panel in axes.flat[len(methods) :]:
+        panel.set_visible(False)
+    apart = _share_heights(grid, columns)
     figure.supxlabel("tasks learned", fontsize=9)
     figure.supylabel("accuracy on tasks seen so far (%)", fontsize=9)
     data = _points(curves[curves["buffer"].isin([0, buffer])], layout, scenario)
@@ -63,18 +63,18 @@ def _points(curves: pd.DataFrame, layout: Layout, scenario: str) -> pd.DataFrame
     return curves.groupby(keys, as_index=False)["accuracy"].agg(["mean", "min", "max"])
 
 
-def _share_heights(places: dict[str, Axes], columns: int) -> list[str]:
+def _share_heights(grid: dict[str, Axes], columns: int) -> list[str]:
     """One vertical axis for all panels but those far below, which keep one of their own."""
-    ranges = {name: place.get_ylim() for name, place in places.items() if place.has_data()}
+    ranges = {name: panel.get_ylim() for name, panel in grid.items() if panel.has_data()}
     apart = far_below(ranges)
     together = {name: limits for name, limits in ranges.items() if name not in apart}
     labelled = set()  # rows of panels whose axis has its numbers already
-    for index, (name, place) in enumerate(places.items()):
+    for index, (name, panel) in enumerate(grid.items()):
         if name in apart:
-            place.set_title(f"{place.get_title()}, own axis")
+            panel.set_title(f"{panel.get_title()}, own axis")
             continue
-        place.set_ylim(union(together) if together else None)
-        place.tick_params(labelleft=index // columns not in labelled)
+        panel.set_ylim(union(together) if together else None)
+        panel.tick_params(labelleft=index // columns not in labelled)
         labelled.add(index // columns)
     return apart
 

@@ -36,11 +36,11 @@ def draw(folder: Path | None) -> Iterator[Drawing | Omitted]:
     figure, axes = panels(len(content["examples"]), 4, (1.05, 1.2))
     for row, (example, line) in enumerate(zip(content["examples"], axes, strict=True)):
         errors = _errors(content, **example)
-        for name, place in zip(COLUMNS, line, strict=True):
-            _picture(place, images[name][row], errors.get(name, ""))
+        for name, panel in zip(COLUMNS, line, strict=True):
+            _picture(panel, images[name][row], errors.get(name, ""))
         line[0].set_ylabel(f"{example['corruption']} {example['level']:g}", fontsize=7)
-    for label, place in zip(COLUMNS.values(), axes[0], strict=True):
-        place.set_title(label)
+    for label, panel in zip(COLUMNS.values(), axes[0], strict=True):
+        panel.set_title(label)
     data = pd.json_normalize(content["rows"])
     yield Drawing(NAME, TITLE, _caption(content), figure, data, photographs=True)
 

@@ -32,16 +32,16 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     figure, axes = panels(len(datasets), 2, (3.7, 2.6), sharex=True)
     squeezed: dict[str, None] = {}
     for dataset, line in zip(datasets, axes, strict=True):
-        for scenario, place in zip(SCENARIOS, line, strict=True):
+        for scenario, panel in zip(SCENARIOS, line, strict=True):
             here = frame[(frame["dataset"] == dataset) & (frame["scenario"] == scenario)]
-            _panel(place, here, layout, scenario)
-            place.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
+            _panel(panel, here, layout, scenario)
+            panel.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
             ranges = _ranges(here, layout, scenario)
             if apart := beyond_a_gap(ranges):
-                _squeeze(place, ranges, apart)
+                _squeeze(panel, ranges, apart)
                 squeezed |= dict.fromkeys(apart)
-    for place in axes[-1]:
-        place.set_xlabel("bytes held at the end of a run (MB)")
+    for panel in axes[-1]:
+        panel.set_xlabel("bytes held at the end of a run (MB)")
     figure.legend(handles=_legend(layout), loc="outside lower center", ncols=5, fontsize=7)
     yield Drawing(NAME, TITLE, _caption(squeezed) + lost, figure, _data(frame, layout))
 

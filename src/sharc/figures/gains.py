@@ -61,44 +61,44 @@ def table(results: Results, layout: Layout, paper: Paper) -> pd.DataFrame:
 def _sheet(frame: pd.DataFrame, *, narrow: bool) -> Figure:
     """All panels; gains of one scenario share their axis."""
     methods, buffers = list(dict.fromkeys(frame["method"])), list(dict.fromkeys(frame["buffer"]))
-    places, columns = _places(list(dict.fromkeys(frame["dataset"])), narrow=narrow)
+    grid, columns = _grid_of_panels(list(dict.fromkeys(frame["dataset"])), narrow=narrow)
     height = 0.6 + len(methods) * (0.12 + _LINE * len(buffers))
     size = (3.6 if narrow else _WIDTH / columns, max(_LOWEST, height))
-    figure, axes = panels(-(-len(places) // columns), columns, size)
-    drawn = dict(zip(places, axes.flat, strict=False))
-    for index, ((dataset, scenario), place) in enumerate(drawn.items()):
+    figure, axes = panels(-(-len(grid) // columns), columns, size)
+    drawn = dict(zip(grid, axes.flat, strict=False))
+    for index, ((dataset, scenario), panel) in enumerate(drawn.items()):
         here = frame[(frame["dataset"] == dataset) & (frame["scenario"] == scenario)]
-        _panel(place, here, methods, buffers)
-        place.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
-        place.tick_params(labelleft=index % columns == 0)
+        _panel(panel, here, methods, buffers)
+        panel.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
+        panel.tick_params(labelleft=index % columns == 0)
     for scenario in SCENARIOS:
-        _share_width([place for (_, name), place in drawn.items() if name == scenario])
+        _share_width([panel for (_, name), panel in drawn.items() if name == scenario])
     handles = _legend(frame)
     beside = 2 if narrow else 4
     figure.legend(handles=handles, loc="outside lower center", ncols=beside, fontsize=7)
     return figure
 
 
-def _places(datasets: list[str], *, narrow: bool) -> tuple[list[tuple[str, str]], int]:
+def _grid_of_panels(datasets: list[str], *, narrow: bool) -> tuple[list[tuple[str, str]], int]:
     """The panels in order, and how many stand beside each other."""
     if not narrow and 1 < len(datasets) < 5:
         return [(dataset, scenario) for scenario in SCENARIOS for dataset in datasets], len(
             datasets
         )
-    places = [(dataset, scenario) for dataset in datasets for scenario in SCENARIOS]
-    return places, 1 if narrow else 2
+    grid = [(dataset, scenario) for dataset in datasets for scenario in SCENARIOS]
+    return grid, 1 if narrow else 2
 
 
-def _share_width(places: list[Axes]) -> None:
-    limits = [place.get_xlim() for place in places]
-    for place in places:
-        place.set_xlim(min(low for low, _ in limits), max(high for _, high in limits))
+def _share_width(grid: list[Axes]) -> None:
+    limits = [panel.get_xlim() for panel in grid]
+    for panel in grid:
+        panel.set_xlim(min(low for low, _ in limits), max(high for _, high in limits))
 
 
 def _panel(axes: Axes, frame: pd.DataFrame, methods: list[str], buffers: list[int]) -> None:
     for row in frame.to_dict("records"):
-        place = (buffers.index(row["buffer"]) + 0.5) / len(buffers) - 0.5
-        _gain(axes, row, methods.index(row["method"]) + _SPREAD * place, _marker(row, buffers))
+        panel = (buffers.index(row["buffer"]) + 0.5) / len(buffers) - 0.5
+        _gain(axes, row, methods.index(row["method"]) + _SPREAD * panel, _marker(row, buffers))
     axes.axvline(0, color="#000000", lw=0.9, zorder=1)
     axes.set_yticks(range(len(methods)), [labels.method(name) for name in methods])
     axes.set_ylim(len(methods) - 0.5, -0.5)

@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from sharc.figures.style import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, panels
 from sharc.results import labels
 from sharc.results.ladder import decided
-from sharc.results.ladder_plan import Ladder, Place
+from sharc.results.ladder_plan import Column, Ladder
 from sharc.results.layout import SCENARIOS
 from sharc.tables import ladder_words
 
@@ -23,35 +23,35 @@ def draw(frame: pd.DataFrame, ladder: Ladder) -> Drawing:
     figure, axes = panels(len(ladder.datasets), 2, size, sharey=True)
     figure.set_figwidth(9.0)
     for dataset, line in zip(ladder.datasets, axes, strict=True):
-        for scenario, place in zip(SCENARIOS, line, strict=True):
+        for scenario, panel in zip(SCENARIOS, line, strict=True):
             here = frame[(frame["dataset"] == dataset) & (frame["scenario"] == scenario)]
-            _panel(place, here, ladder, dataset)
-            place.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
-            place.set_xlabel("ACC (%)")
+            _panel(panel, here, ladder, dataset)
+            panel.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
+            panel.set_xlabel("ACC (%)")
         _names(line[0], ladder)
     figure.legend(handles=_legend(ladder), loc="outside lower center", ncols=6, fontsize=8)
     return Drawing(NAME, TITLE, _caption(ladder), figure)
 
 
 def _panel(axes: Axes, frame: pd.DataFrame, ladder: Ladder, dataset: str) -> None:
-    places = ladder.places_of(dataset)
-    for index, place in enumerate(places):
-        mine = frame[(frame["method"] == place.method) & (frame["variant"] == place.variant)]
-        shift = _APART * (index - (len(places) - 1) / 2)
-        _series(axes, mine.sort_values("rung"), place, shift)
-        _printed(axes, mine["paper_acc"].iloc[0], place, shift)
+    columns = ladder.columns_of(dataset)
+    for index, column in enumerate(columns):
+        mine = frame[(frame["method"] == column.method) & (frame["variant"] == column.variant)]
+        shift = _APART * (index - (len(columns) - 1) / 2)
+        _series(axes, mine.sort_values("rung"), column, shift)
+        _printed(axes, mine["paper_acc"].iloc[0], column, shift)
     axes.axhline(PAPER_ROW + 0.5, color=_DIM, lw=0.8)
     axes.set_ylim(len(ladder.rungs) - 0.4, PAPER_ROW - 0.5)
     axes.set_axisbelow(True)
 
 
-def _series(axes: Axes, mine: pd.DataFrame, place: Place, shift: float) -> None:
+def _series(axes: Axes, mine: pd.DataFrame, column: Column, shift: float) -> None:
     """A marker with its interval where runs were made; a thick step where the effect is decided."""
-    colour = COLOURS.get(place.method, "#333333")
+    colour = COLOURS.get(column.method, "#333333")
     heights = mine["rung"].to_numpy(float) + shift
     means = mine["acc_mean"].to_numpy()
     thick = decided(mine)
-    style = PLUS_LINE if place.plus else BASE_LINE
+    style = PLUS_LINE if column.plus else BASE_LINE
     for step in range(1, len(mine)):
         ends = slice(step - 1, step + 1)
         axes.plot(
@@ -59,14 +59,14 @@ def _series(axes: Axes, mine: pd.DataFrame, place: Place, shift: float) -> None:
             solid_capstyle="butt", zorder=2,
         )  # fmt: skip
     for y, row in zip(heights, mine.to_dict("records"), strict=True):
-        _point(axes, row, place, y)
+        _point(axes, row, column, y)
 
 
-def _point(axes: Axes, row: dict[str, float], place: Place, height: float) -> None:
-    colour = COLOURS.get(place.method, "#333333")
+def _point(axes: Axes, row: dict[str, float], column: Column, height: float) -> None:
+    colour = COLOURS.get(column.method, "#333333")
     if row["n"] == 0:
         axes.annotate(
-            f"{place.label} missing", (1.0, height), xycoords=("axes fraction", "data"),
+            f"{column.label} missing", (1.0, height), xycoords=("axes fraction", "data"),
             ha="right", va="center", fontsize=5.5, color=colour,
         )  # fmt: skip
         return
@@ -74,8 +74,8 @@ def _point(axes: Axes, row: dict[str, float], place: Place, height: float) -> No
         return
     axes.plot([row["acc_low"], row["acc_high"]], [height] * 2, color=colour, lw=1.0, zorder=3)
     axes.plot(
-        row["acc_mean"], height, marker=MARKERS.get(place.method, "o"), color=colour,
-        markersize=4.2, markerfacecolor=colour if place.plus else "white", zorder=4,
+        row["acc_mean"], height, marker=MARKERS.get(column.method, "o"), color=colour,
+        markersize=4.2, markerfacecolor=colour if column.plus else "white", zorder=4,
     )  # fmt: skip
     if row["n_missing"]:
         axes.annotate(
@@ -84,17 +84,17 @@ def _point(axes: Axes, row: dict[str, float], place: Place, height: float) -> No
         )  # fmt: skip
 
 
-def _printed(axes: Axes, value: float, place: Place, shift: float) -> None:
+def _printed(axes: Axes, value: float, column: Column, shift: float) -> None:
     """The paper's number: a marker in a row of its own and a thin line down through the rungs."""
     if pd.isna(value):
         return
-    colour = COLOURS.get(place.method, "#333333")
+    colour = COLOURS.get(column.method, "#333333")
     axes.axvline(
-        value, color=colour, ls=PLUS_LINE if place.plus else BASE_LINE, lw=0.9, alpha=0.7, zorder=1
+        value, color=colour, ls=PLUS_LINE if column.plus else BASE_LINE, lw=0.9, alpha=0.7, zorder=1
     )
     axes.plot(
-        value, PAPER_ROW + shift, marker=MARKERS.get(place.method, "o"), color=colour,
-        markersize=4.2, markerfacecolor=colour if place.plus else "white", zorder=4,
+        value, PAPER_ROW + shift, marker=MARKERS.get(column.method, "o"), color=colour,
+        markersize=4.2, markerfacecolor=colour if column.plus else "white", zorder=4,
     )  # fmt: skip
 
 
@@ -109,17 +109,17 @@ def _names(axes: Axes, ladder: Ladder) -> None:
             end = " (= paper)" if rung is ladder.rungs[-1] else ""
             names.append(f"{ladder_words.switch(rung.switch)}{end}\n{change}")
     axes.set_yticks([PAPER_ROW, *(rung.number for rung in ladder.rungs)], names, fontsize=7)
-    for place in (0, 1, -1):
-        axes.get_yticklabels()[place].set_fontweight("bold")
+    for row in (0, 1, -1):
+        axes.get_yticklabels()[row].set_fontweight("bold")
 
 
 def _legend(ladder: Ladder) -> list[Line2D]:
-    places = dict.fromkeys((place.method, place.plus, place.label) for place in ladder.places)
+    columns = dict.fromkeys((column.method, column.plus, column.label) for column in ladder.columns)
     return [
         Line2D([], [], color=COLOURS.get(method, "#333333"), ls=PLUS_LINE if plus else BASE_LINE,
                marker=MARKERS.get(method, "o"), label=label,
                markerfacecolor=COLOURS.get(method, "#333333") if plus else "white")
-        for method, plus, label in places
+        for method, plus, label in columns
     ] + [
         Line2D([], [], color=_DIM, lw=2.6, label="decided effect"),
         Line2D([], [], color=_DIM, lw=0.9, alpha=0.7, label="paper's value"),

@@ -21,16 +21,16 @@ PANELS = (("class_il", "gem"), ("task_il", "er"))  # section "Associative Memory
 
 def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     """Two panels, each a memory's ACC with its interval, the dense method as a line."""
-    planned = [(place, group) for place in PANELS for group in _groups(results, layout, *place)]
-    found = [(place, group[group["n"] > 0]) for place, group in planned]
+    planned = [(panel, group) for panel in PANELS for group in _groups(results, layout, *panel)]
+    found = [(panel, group[group["n"] > 0]) for panel, group in planned]
     if not found:
         yield Omitted(NAME, TITLE, "this suite runs one associative memory only")
         return
     tallest = max(len(group) for _, group in found)
     figure, axes = panels(1, len(found), (3.6, 0.9 + 0.3 * tallest))
-    for ((scenario, method), group), place in zip(found, axes.flat, strict=True):
-        _panel(place, results.summary, group, scenario, method)
-        place.set_title(
+    for ((scenario, method), group), panel in zip(found, axes.flat, strict=True):
+        _panel(panel, results.summary, group, scenario, method)
+        panel.set_title(
             f"{labels.method(method)}{labels.PLUS}, {labels.scenario(scenario)}, "
             f"θ = {layout.theta[scenario]:g}"
         )

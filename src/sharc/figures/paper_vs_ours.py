@@ -35,10 +35,10 @@ def draw(results: Results, layout: Layout, paper: Paper) -> Iterator[Drawing | O
     datasets = list(dict.fromkeys(frame["dataset"]))
     figure, axes = panels(len(datasets), 2, (3.6, 3.3))
     for dataset, line in zip(datasets, axes, strict=True):
-        for scenario, place in zip(SCENARIOS, line, strict=True):
+        for scenario, panel in zip(SCENARIOS, line, strict=True):
             here = (frame["dataset"] == dataset) & (frame["scenario"] == scenario)
-            _panel(place, frame[here])
-            place.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
+            _panel(panel, frame[here])
+            panel.set_title(f"{labels.dataset(dataset)}, {labels.scenario(scenario)}")
     figure.legend(handles=_legend(frame), loc="outside lower center", ncols=5, fontsize=7)
     caption = (
         "Each cell of the paper's tables (horizontal) against the same cell of ours (vertical); "

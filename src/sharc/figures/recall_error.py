@@ -20,7 +20,7 @@ MEAN_FILL = "channel means of the class"
 
 
 def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
-    """One panel per theta of the tables; error as a share of leaving zeros in place."""
+    """One panel per theta of the tables; error relative to filling in zeros."""
     frame = results.recall
     frame = frame[frame["theta"].isin(layout.theta.values()) & (frame["zero_fill_mse"] > 0)]
     frame = frame[frame["variant"] == [labels.variant(m, t) for m, t in _pairs(frame)]]
@@ -33,10 +33,10 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     )
     shown = {float(theta): shared(group) for theta, group in share.groupby("theta")}
     figure, axes = panels(1, len(shown), (3.6, 2.8), sharey=True)
-    for (theta, group), place in zip(shown.items(), axes.flat, strict=True):
-        _panel(place, group)
+    for (theta, group), panel in zip(shown.items(), axes.flat, strict=True):
+        _panel(panel, group)
         one = len(group[CELL].drop_duplicates()) == 1  # more do not fit above a panel
-        place.set_title(f"θ = {theta:g}" + (f": {cells(group)}" if one else ""))
+        panel.set_title(f"θ = {theta:g}" + (f": {cells(group)}" if one else ""))
     axes[0, 0].set_ylim(bottom=0)  # once all panels are drawn: it ends the shared axis' scaling
     axes[0, 0].set_ylabel("recall error / zero-fill error")
     figure.legend(

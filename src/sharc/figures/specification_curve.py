@@ -65,11 +65,11 @@ def points(axes: Axes, curve: Curve) -> None:
         found = [(x, p.gain) for x, p in enumerate(curve.points) if p.gain.direction == direction]
         if not found:
             continue
-        places, gains = zip(*found, strict=True)
+        xs, gains = zip(*found, strict=True)
         lows, highs = [gain.low for gain in gains], [gain.high for gain in gains]
-        _strokes(axes, places, lows, highs, color=colour, lw=0.8, alpha=0.7, zorder=2)
+        _strokes(axes, xs, lows, highs, color=colour, lw=0.8, alpha=0.7, zorder=2)
         means = [gain.mean for gain in gains]
-        axes.plot(places, means, ls="none", marker=marker, color=colour, markersize=2.6, zorder=3)
+        axes.plot(xs, means, ls="none", marker=marker, color=colour, markersize=2.6, zorder=3)
     axes.axhline(0, color="#000000", lw=0.9, zorder=1)
     axes.axhline(curve.median, color="#000000", lw=0.8, ls="--", zorder=1)
     axes.grid(False, axis="x")
@@ -135,8 +135,8 @@ def _ticks(axes: Axes, curve: Curve, factor: Factor, value: Value, height: int) 
     """One row, in the colours of the curve above."""
     for direction, (colour, _) in LOOK.items():
         made = [
-            place
-            for place, point in enumerate(curve.points)
+            x
+            for x, point in enumerate(curve.points)
             if point.specification.choices[factor.name] == value
             and point.gain.direction == direction
         ]
@@ -145,12 +145,12 @@ def _ticks(axes: Axes, curve: Curve, factor: Factor, value: Value, height: int) 
 
 
 def _strokes(
-    axes: Axes, places: Sequence[int], lows: Sequence[float], highs: Sequence[float], **look: Any
+    axes: Axes, xs: Sequence[int], lows: Sequence[float], highs: Sequence[float], **look: Any
 ) -> None:
     """Upright lines as one path: as many paths would make an SVG of half a megabyte."""
-    gaps = [np.nan] * len(places)
+    gaps = [np.nan] * len(xs)
     heights = np.column_stack([lows, highs, gaps]).ravel()
-    axes.plot(np.repeat(places, 3), heights, **look, solid_capstyle="butt")
+    axes.plot(np.repeat(xs, 3), heights, **look, solid_capstyle="butt")
 
 
 def _caption(curve: Curve, what: str) -> str:

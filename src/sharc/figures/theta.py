@@ -45,8 +45,8 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
         yield Omitted(NAME, TITLE, "this suite does not sweep θ")
         return
     figure, axes = panels(1, 2, (3.6, 2.8))
-    for (scenario, frame), place in zip(swept.items(), axes.flat, strict=True):
-        _panel(place, results.summary, frame, scenario)
+    for (scenario, frame), panel in zip(swept.items(), axes.flat, strict=True):
+        _panel(panel, results.summary, frame, scenario)
     figure.legend(
         *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7
     )

@@ -9,7 +9,7 @@ from sharc.config import Params
 from sharc.config.suites import Ladder as Block
 from sharc.ladder import rungs
 from sharc.pipeline.layout import PAPER
-from sharc.pipeline.rungs import Rungs, climbs
+from sharc.pipeline.rungs import Rungs, ladder_cells
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result, files_in
 
@@ -52,16 +52,16 @@ def _layout(params: Params, ladder: Block) -> dict[str, Any]:
         "seeds": params.chosen.seeds,
         "backbone": params.chosen.backbone,
         "part": ladder.model_dump(include={"train_images", "test_images"}),
-        "rungs": [rung.told() for rung in rungs(params, ladder)],
+        "rungs": [rung.as_dict() for rung in rungs(params, ladder)],
         "cells": [
             {
-                "rung": climb.rung,
-                "made_at": climb.made_at,
+                "rung": one.rung,
+                "runs_from": one.runs_from,
                 "dataset": dataset,
-                "method": climb.cell.method,
-                "variant": climb.cell.variant.name,
+                "method": one.cell.method,
+                "variant": one.cell.variant.name,
             }
             for dataset in ladder.datasets
-            for climb in climbs(params, ladder, dataset)
+            for one in ladder_cells(params, ladder, dataset)
         ],
     }

@@ -19,13 +19,13 @@ from sharc.workflow.stash import bring_back_runs
 
 
 @dataclass(frozen=True)
-class Climb:
-    """One cell of the ladder's table: what it is, what it needs, and where its runs were made."""
+class LadderCell:
+    """One cell of the ladder's table: what it is, what it needs, and which rung has its runs."""
 
     cell: Cell
     rung: int
-    made_at: int  # an earlier rung where this one changes nothing for the cell
-    features: str  # name of the job that makes them
+    runs_from: int  # this rung, or an earlier one if nothing changed for the cell since
+    features: str  # name of the job that computes them
     settings: dict[str, Any]
 
     @property
@@ -34,7 +34,7 @@ class Climb:
         return self.cell.variant.memory or DENSE
 
     def run(self) -> dict[str, Any]:
-        """What its runs depend on, as plain values."""
+        """Everything its runs depend on, as plain values."""
         return {
             "rung": self.rung,
             "memory": self.memory,
@@ -44,25 +44,25 @@ class Climb:
         }
 
 
-def climbs(params: Params, ladder: Ladder, dataset: str) -> list[Climb]:
+def ladder_cells(params: Params, ladder: Ladder, dataset: str) -> list[LadderCell]:
     """Every rung of every method, with and without SHARC."""
-    found: list[Climb] = []
+    found: list[LadderCell] = []
     steps = rungs(params, ladder)
     for method in ladder.methods:
         for variant in (Variant(), Variant(params.sharc.memory, ladder.theta)):
             cell = Cell(dataset, params.chosen.backbone, method, variant, ladder.buffer)
-            mine: list[Climb] = []
+            mine: list[LadderCell] = []
             for rung in steps:
-                mine.append(_climb(rung, cell, mine))
+                mine.append(_ladder_cell(rung, cell, mine))
             found += mine
     return found
 
 
-def _climb(rung: Rung, cell: Cell, before: list[Climb]) -> Climb:
+def _ladder_cell(rung: Rung, cell: Cell, before: list[LadderCell]) -> LadderCell:
     features = f"{cell.dataset}{PART}/{looked_at(rung.params)}"
     settings = train_settings(rung.params, cell.method, cell.variant.memory or DENSE, [cell])
-    same = (c.made_at for c in before if (c.settings, c.features) == (settings, features))
-    return Climb(cell, rung.number, next(same, rung.number), features, settings)
+    same = (c.runs_from for c in before if (c.settings, c.features) == (settings, features))
+    return LadderCell(cell, rung.number, next(same, rung.number), features, settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +83,13 @@ class Rungs(Job):
         if (ladder := params.chosen.ladder) is None:
             return
         for dataset in ladder.datasets:
-            found = [c for c in climbs(params, ladder, dataset) if c.made_at == c.rung]
+            found = [c for c in ladder_cells(params, ladder, dataset) if c.runs_from == c.rung]
             for method in ladder.methods:
-                made = [climb for climb in found if climb.cell.method == method]
+                made = [c for c in found if c.cell.method == method]
                 features = {c.run()["features"]: graph.one(Streamed, c.features) for c in made}
                 yield cls(
                     f"{dataset}/{method}",
-                    {"runs": [climb.run() for climb in made], "seeds": params.chosen.seeds},
+                    {"runs": [c.run() for c in made], "seeds": params.chosen.seeds},
                     (graph.one(Split, f"{dataset}{PART}"), *features.values()),
                     dataset,
                     params.chosen.backbone,

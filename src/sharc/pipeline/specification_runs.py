@@ -15,8 +15,8 @@ from sharc.trainer.selection import candidates
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where an arm is trained: a layout of a data set, and features of its images."""
+class StreamSpec:
+    """The task stream an arm is trained on: a split of a data set, and features of its images."""
 
     dataset: str
     params: Params  # under the specification
@@ -24,7 +24,7 @@ class Place:
 
     @property
     def split_settings(self) -> dict[str, Any]:
-        """How classes and images are laid out."""
+        """How classes and images are assigned to tasks."""
         block, tasks = self.block, self.params.datasets[self.dataset].tasks
         share = self.params.data.validation_share
         sizes = {
@@ -41,7 +41,7 @@ class Place:
 
     @property
     def split(self) -> str:
-        """Name of the job that lays it out."""
+        """Name of the job that makes the split."""
         return f"{self.dataset}@{digest_of(self.split_settings)[:8]}"
 
     @property
@@ -52,7 +52,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """Both."""
+        """Split and features."""
         return f"{self.split}/{self.look}"
 
 
@@ -60,13 +60,13 @@ class Place:
 class Course:
     """One distinct run but for its seed: what several specifications may share."""
 
-    place: Place
+    stream: StreamSpec
     settings: dict[str, Any]
 
     @property
     def id(self) -> str:
         """Decided by all that the run depends on."""
-        return digest_of([self.place.name, self.settings])[:12]
+        return digest_of([self.stream.name, self.settings])[:12]
 
 
 def course_of(arm: Arm, block: SpecificationsBlock, select: Select | None) -> Course:
@@ -84,7 +84,7 @@ def course_of(arm: Arm, block: SpecificationsBlock, select: Select | None) -> Co
         "cell": cell,
         "among": candidates(chosen) if chosen else [],
     }
-    return Course(Place(arm.cell.dataset, arm.params, block), settings)
+    return Course(StreamSpec(arm.cell.dataset, arm.params, block), settings)
 
 
 def courses(params: Params, made: Plan) -> Iterator[tuple[str, Arm, Course]]:
@@ -104,9 +104,9 @@ def distinct(params: Params) -> dict[str, Course]:
     return {course.id: course for _, _, course in courses(params, plan(params))}
 
 
-def places(params: Params) -> dict[str, Place]:
-    """Every place that some run is trained at, by its name."""
-    return {course.place.name: course.place for course in distinct(params).values()}
+def stream_specs(params: Params) -> dict[str, StreamSpec]:
+    """Every stream that some run is trained on, by its name."""
+    return {course.stream.name: course.stream for course in distinct(params).values()}
 
 
 def layout(params: Params) -> Mapping[str, Any]:

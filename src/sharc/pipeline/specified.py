@@ -36,13 +36,13 @@ class Specified(Job):
     def jobs(cls, graph: Graph) -> Iterator[Self]:
         at: dict[str, list[Course]] = {}
         for course in distinct(graph.params).values():
-            at.setdefault(course.place.name, []).append(course)
+            at.setdefault(course.stream.name, []).append(course)
         for name, found in at.items():
-            place = found[0].place
-            needs = (graph.one(Split, place.split), graph.one(Streamed, name))
+            stream = found[0].stream
+            needs = (graph.one(Split, stream.split), graph.one(Streamed, name))
             runs = [{"id": course.id, **course.settings} for course in found]
             settings = {"runs": runs, "seeds": graph.params.chosen.seeds}
-            yield cls(name, settings, needs, place.dataset, place.params.chosen.backbone)
+            yield cls(name, settings, needs, stream.dataset, stream.params.chosen.backbone)
 
     @property
     def folder(self) -> Path:

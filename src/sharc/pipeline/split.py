@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from sharc.config import Params
 from sharc.pipeline.download import Download
-from sharc.pipeline.specification_runs import places
+from sharc.pipeline.specification_runs import stream_specs
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result
 
@@ -35,9 +35,9 @@ class Split(Job):
                 tasks = params.datasets[dataset].tasks
                 each = {part: size and max(size // tasks, 1) for part, size in sizes.items()}
                 yield cls._of(graph, dataset, f"{dataset}{PART}", {"per_task": each})
-        splits = {place.split: place for place in places(params).values()}
-        for name, place in splits.items():
-            yield cls._of(graph, place.dataset, name, place.split_settings)
+        splits = {stream.split: stream for stream in stream_specs(params).values()}
+        for name, stream in splits.items():
+            yield cls._of(graph, stream.dataset, name, stream.split_settings)
 
     @classmethod
     def _of(cls, graph: Graph, dataset: str, name: str, part: dict[str, Any]) -> Self:

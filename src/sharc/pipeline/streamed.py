@@ -14,7 +14,7 @@ from sharc.ladder import rungs
 from sharc.pipeline.backbones import added_settings, make_backbone
 from sharc.pipeline.download import Download
 from sharc.pipeline.features import frozen_settings
-from sharc.pipeline.specification_runs import places
+from sharc.pipeline.specification_runs import stream_specs
 from sharc.pipeline.split import PART, Split
 from sharc.registry import JOINT, passes
 from sharc.workflow.graph import Graph
@@ -45,8 +45,8 @@ class Streamed(Job):
                 names = {looked_at(rung.params): rung.params for rung in rungs(params, ladder)}
                 for look, under in names.items():
                     yield cls._of(graph, under, dataset, f"{dataset}{PART}", look, ladder.methods)
-        for place in places(params).values():
-            yield cls._of(graph, place.params, place.dataset, place.split, place.look)
+        for stream in stream_specs(params).values():
+            yield cls._of(graph, stream.params, stream.dataset, stream.split, stream.look)
 
     @classmethod
     def _of(

@@ -42,14 +42,14 @@ def _line(
     plus = cell(results, layout, scenario, dataset, Row(row.method, True, row.buffer))
     if not base.name and not plus.name:
         return None
-    place = (scenario, dataset, row.method, row.buffer)
-    printed = paper.cell(*place, plus=False)
+    entry = (scenario, dataset, row.method, row.buffer)
+    printed = paper.cell(*entry, plus=False)
     line = {
         "scenario": scenario, "dataset": dataset, "buffer": row.buffer, "method": row.method,
         "cell": base.name, **_numbers("", base, printed),
     }  # fmt: skip
     if plus.name:
-        line |= _plus(plus, paper, place)
+        line |= _plus(plus, paper, entry)
     return line
 
 
@@ -66,12 +66,12 @@ def _numbers(kind: str, ours: Cell, printed: PaperCell | None) -> dict[str, floa
     }
 
 
-def _plus(plus: Cell, paper: Paper, place: tuple[str, str, str, int]) -> dict[str, Any]:
-    printed = paper.gain(*place)
+def _plus(plus: Cell, paper: Paper, entry: tuple[str, str, str, int]) -> dict[str, Any]:
+    printed = paper.gain(*entry)
     direction = printed_direction(printed)
     gain = plus.gain
     return {
-        **_numbers("plus_", plus, paper.cell(*place, plus=True)),
+        **_numbers("plus_", plus, paper.cell(*entry, plus=True)),
         "paper_gain": NAN if printed is None else printed.mean,
         "gain": NAN if gain is None else gain.mean,
         "gain_low": NAN if gain is None else gain.low,

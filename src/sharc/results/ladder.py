@@ -9,7 +9,7 @@ import pandas as pd
 
 from sharc import metrics
 from sharc.errors import UserError
-from sharc.results.ladder_plan import Ladder, Place, Rung
+from sharc.results.ladder_plan import Column, Ladder, Rung
 from sharc.results.layout import SCENARIOS
 from sharc.results.paper import Paper
 from sharc.results.records import checked
@@ -24,35 +24,35 @@ COLUMNS = (
 )  # fmt: skip
 
 BySeed = dict[int, float]
-Scores = dict[tuple[int, Place, str], BySeed]
+Scores = dict[tuple[int, Column, str], BySeed]
 
 
 def scores(paths: Sequence[Path], ladder: Ladder) -> Scores:
-    """ACC by seed of every run that ended well, per (rung it was made at, place, scenario)."""
-    planned = {(at, place) for (_, place), at in ladder.made_at.items()}
-    seen: dict[tuple[int, Place, int], Path] = {}
+    """ACC by seed of every successful run, per (rung it was made at, column, scenario)."""
+    planned = {(at, column) for (_, column), at in ladder.runs_from.items()}
+    seen: dict[tuple[int, Column, int], Path] = {}
     found: Scores = {}
     for path in sorted(paths):
         record = checked(path)
-        rung, place, seed = _identity(record, path)
-        if (rung, place) not in planned or seed not in ladder.seeds or _foreign(record, ladder):
+        rung, column, seed = _identity(record, path)
+        if (rung, column) not in planned or seed not in ladder.seeds or _foreign(record, ladder):
             raise UserError(f"{path} is no run of this ladder: delete it and run again.")
-        if (rung, place, seed) in seen:
-            raise UserError(f"{path} and {seen[rung, place, seed]} are records of the same run.")
-        seen[rung, place, seed] = path
+        if (rung, column, seed) in seen:
+            raise UserError(f"{path} and {seen[rung, column, seed]} are records of the same run.")
+        seen[rung, column, seed] = path
         if record["status"] == "ok":
             for scenario in SCENARIOS:
                 acc = metrics.acc(matrix(record["accuracy"][scenario]))
                 if np.isfinite(acc):
-                    found.setdefault((rung, place, scenario), {})[seed] = acc
+                    found.setdefault((rung, column, scenario), {})[seed] = acc
     return found
 
 
-def _identity(record: dict[str, Any], path: Path) -> tuple[int, Place, int]:
+def _identity(record: dict[str, Any], path: Path) -> tuple[int, Column, int]:
     if not isinstance(record.get("rung"), int):
         raise UserError(f"{path} does not say which rung it belongs to: delete it and run again.")
-    place = Place(record["dataset"], record["method"], record["variant"])
-    return record["rung"], place, record["seed"]
+    column = Column(record["dataset"], record["method"], record["variant"])
+    return record["rung"], column, record["seed"]
 
 
 def _foreign(record: dict[str, Any], ladder: Ladder) -> bool:
@@ -60,32 +60,32 @@ def _foreign(record: dict[str, Any], ladder: Ladder) -> bool:
 
 
 def table(found: Scores, ladder: Ladder, paper: Paper) -> pd.DataFrame:
-    """One row per rung, place and scenario; a missing run is counted, never averaged over."""
+    """One row per rung, column and scenario; a missing run is counted, never averaged over."""
     return pd.DataFrame(list(_rows(found, ladder, paper)), columns=list(COLUMNS))
 
 
 def _rows(found: Scores, ladder: Ladder, paper: Paper) -> Iterator[dict[str, Any]]:
     for below, rung in zip((None, *ladder.rungs), ladder.rungs, strict=False):
         for dataset in ladder.datasets:
-            for place in ladder.places_of(dataset):
+            for column in ladder.columns_of(dataset):
                 for scenario in SCENARIOS:
                     yield {
                         **rung._asdict(),
-                        **place._asdict(),
+                        **column._asdict(),
                         "rung": rung.number,
                         "scenario": scenario,
-                        "reused": ladder.reused(rung.number, place),
-                        **_numbers(found, ladder, (rung, below), place, scenario),
-                        **_printed(paper, ladder, place, scenario),
+                        "reused": ladder.reused(rung.number, column),
+                        **_numbers(found, ladder, (rung, below), column, scenario),
+                        **_printed(paper, ladder, column, scenario),
                     }
 
 
 def _numbers(
-    found: Scores, ladder: Ladder, rungs: tuple[Rung, Rung | None], place: Place, scenario: str
+    found: Scores, ladder: Ladder, rungs: tuple[Rung, Rung | None], column: Column, scenario: str
 ) -> dict[str, float]:
     """ACC here, and its difference to the rung before, of the seeds that both have."""
     here, before = (
-        {} if rung is None else found.get((ladder.made_at[rung.number, place], place, scenario), {})
+        found.get((ladder.runs_from[rung.number, column], column, scenario), {}) if rung else {}
         for rung in rungs
     )
     acc = estimate(list(here.values()))
@@ -98,8 +98,8 @@ def _numbers(
     }  # fmt: skip
 
 
-def _printed(paper: Paper, ladder: Ladder, place: Place, scenario: str) -> dict[str, float]:
-    cell = paper.cell(scenario, place.dataset, place.method, ladder.buffer, plus=place.plus)
+def _printed(paper: Paper, ladder: Ladder, column: Column, scenario: str) -> dict[str, float]:
+    cell = paper.cell(scenario, column.dataset, column.method, ladder.buffer, plus=column.plus)
     return {
         "paper_acc": NAN if cell is None else cell.acc_mean,
         "paper_sd": NAN if cell is None else cell.acc_sd,

@@ -10,7 +10,7 @@ from sharc.results import labels
 _NEEDED = ("buffer", "theta", "memory", "seeds", "backbone", "part", "rungs", "cells")
 
 
-class Place(NamedTuple):
+class Column(NamedTuple):
     """A column of the ladder: what is trained, whatever the switches say."""
 
     dataset: str
@@ -48,16 +48,16 @@ class Ladder:
     seeds: tuple[int, ...]
     part: Mapping[str, int | None]
     rungs: tuple[Rung, ...]
-    places: tuple[Place, ...]
-    made_at: Mapping[tuple[int, Place], int]
+    columns: tuple[Column, ...]
+    runs_from: Mapping[tuple[int, Column], int]
 
     @classmethod
     def of(cls, layout: Mapping[str, Any]) -> "Ladder":
         """From the plain mapping a workflow passes, checked."""
         if absent := [name for name in _NEEDED if name not in layout]:
             raise UserError(f"the ladder's layout lacks {', '.join(absent)}: see params.yaml.")
-        made_at = {
-            (cell["rung"], Place(cell["dataset"], cell["method"], cell["variant"])): cell["made_at"]
+        runs_from = {
+            (cell["rung"], Column(*(cell[name] for name in Column._fields))): cell["runs_from"]
             for cell in layout["cells"]
         }
         ladder = cls(
@@ -71,36 +71,36 @@ class Ladder:
                 Rung(*(rung[name] for name in Rung._fields))
                 for rung in sorted(layout["rungs"], key=lambda rung: int(rung["number"]))
             ),
-            places=tuple(dict.fromkeys(place for _, place in made_at)),
-            made_at=made_at,
+            columns=tuple(dict.fromkeys(column for _, column in runs_from)),
+            runs_from=runs_from,
         )
         ladder._check()
         return ladder
 
     def _check(self) -> None:
         for rung in self.rungs:
-            for place in self.places:
-                at = self.made_at.get((rung.number, place))
+            for column in self.columns:
+                at = self.runs_from.get((rung.number, column))
                 if at is None or at > rung.number:
                     raise UserError(
-                        f"the ladder's layout gives rung {rung.number} of {'/'.join(place)} the "
+                        f"the ladder's layout gives rung {rung.number} of {'/'.join(column)} the "
                         f"runs of rung {at}: every rung needs its own runs or an earlier rung's."
                     )
 
-    def reused(self, number: int, place: Place) -> bool:
+    def reused(self, number: int, column: Column) -> bool:
         """Whether the cell does not read this rung's switch and repeats earlier runs."""
-        return self.made_at[number, place] < number
+        return self.runs_from[number, column] < number
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """In the order of the layout."""
-        return tuple(dict.fromkeys(place.dataset for place in self.places))
+        return tuple(dict.fromkeys(column.dataset for column in self.columns))
 
-    def places_of(self, dataset: str) -> list[Place]:
+    def columns_of(self, dataset: str) -> list[Column]:
         """The methods of one data set, each with its "+" form after it."""
-        mine = [place for place in self.places if place.dataset == dataset]
-        order = list(dict.fromkeys(place.method for place in mine))
-        return sorted(mine, key=lambda place: (order.index(place.method), place.plus))
+        mine = [column for column in self.columns if column.dataset == dataset]
+        order = list(dict.fromkeys(column.method for column in mine))
+        return sorted(mine, key=lambda column: (order.index(column.method), column.plus))
 
     @property
     def setting(self) -> str:

@@ -64,7 +64,7 @@ def load(paths: Sequence[Path], expected: Sequence[dict[str, Any]]) -> list[Run]
 
 
 def checked(path: Path) -> dict[str, Any]:
-    """A record whose schema, fields and place agree; anything else is refused by name."""
+    """A record whose schema, fields and path agree; anything else is refused by name."""
     record = read_json(path)
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         found = record.get("schema") if isinstance(record, dict) else type(record).__name__

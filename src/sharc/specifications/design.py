@@ -86,10 +86,10 @@ def _sample(
 
 
 def drawn_value(factor: Factor, number: int, seed: int) -> Value:
-    """The value of the draw `number`: its place within a block that is a random order of all."""
-    block, place = divmod(number, len(factor.values))
+    """The value of the draw `number`: its position in a block that is a random order of all."""
+    block, at = divmod(number, len(factor.values))
     rng = np.random.default_rng(derived_seed(seed, "specification", factor.name, block))
-    return factor.values[int(rng.permutation(len(factor.values))[place])]
+    return factor.values[int(rng.permutation(len(factor.values))[at])]
 
 
 def balance(factors: Sequence[Factor], found: Sequence[Specification]) -> dict[str, Any]:

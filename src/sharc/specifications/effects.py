@@ -102,11 +102,11 @@ def _interaction(
     left = max(fit.ssr / fit.df_resid, _NOTHING)
     p = float(stats.f.sf(gone / len(names) / left, len(names), fit.df_resid)) if varies else 1.0
     extra = range(len(fit.params) - len(names), len(fit.params))
-    place = max(extra, key=lambda k: abs(fit.params[k]))
-    low, high = fit.conf_int(1 - LEVEL)[place]
+    largest = max(extra, key=lambda k: abs(fit.params[k]))
+    low, high = fit.conf_int(1 - LEVEL)[largest]
     share = gone / whole.ssr if varies else 0.0
-    at = names[place - extra.start]
-    return [first.name, second.name, share, p, at, fit.params[place], low, high]
+    at = names[largest - extra.start]
+    return [first.name, second.name, share, p, at, fit.params[largest], low, high]
 
 
 def _main(

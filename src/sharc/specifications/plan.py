@@ -110,9 +110,9 @@ def params_under(params: Params, wanted: Mapping[str, Value]) -> Params:
         return Params.model_validate(tree)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
+        where = ".".join(map(str, first["loc"]))
         message = str(first["msg"]).removeprefix("Value error, ")
-        raise UserError(f"{place}: {message} (got {first['input']!r})") from None
+        raise UserError(f"{where}: {message} (got {first['input']!r})") from None
 
 
 def _tree(params: Params) -> dict[str, Any]:
@@ -144,24 +144,24 @@ def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{key}"
 
 
-def _check(params: Params, factor: Factor, place: str) -> None:
+def _check(params: Params, factor: Factor, where: str) -> None:
     """Each value by itself, all else as params.yaml has it: a mistake, not a combination."""
     for value in factor.values:
         if value == SELECTED and factor.key in SELECTABLE:
-            _check_select(params, factor, place)
+            _check_select(params, factor, where)
             continue
         try:
             params_under(params, {factor.key: value})
         except UserError as error:
-            raise UserError(f"{place}.{factor.name}: value {value!r}: {error}") from None
+            raise UserError(f"{where}.{factor.name}: value {value!r}: {error}") from None
 
 
-def _check_select(params: Params, factor: Factor, place: str) -> None:
+def _check_select(params: Params, factor: Factor, where: str) -> None:
     """`selected` needs something to choose from and images to choose on."""
     name = SELECTABLE[factor.key]
     if not getattr(params.chosen.select, name, None):
         raise UserError(
-            f"{place}.{factor.name}: selected needs values: list them under "
+            f"{where}.{factor.name}: selected needs values: list them under "
             f"suites.{params.suite}.select.{name}."
         )
 

@@ -46,7 +46,9 @@ def _markdown(found: list[dict[str, Any]], counts: dict[str, int]) -> str:
     for claim in found:
         paper = claim["paper"]
         said = "-" if paper is None else f"{paper['verdict']}: {paper['text']}"
-        rows.append([claim["says"], claim["place"], f"**{claim['verdict']}**", claim["text"], said])
+        rows.append(
+            [claim["says"], claim["section"], f"**{claim['verdict']}**", claim["text"], said]
+        )
     lines.append(pipes(heads, rows).rstrip("\n"))
     rules = dict.fromkeys(claim["rule"] for claim in found)
     lines += ["\n## How a verdict is reached\n", *(f"- {rule}" for rule in rules)]

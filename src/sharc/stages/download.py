@@ -8,7 +8,7 @@ import numpy as np
 
 from sharc.artifacts.files import write_json
 from sharc.datasets import first_sight
-from sharc.datasets.base import SOURCES, Dataset, Expected, Place
+from sharc.datasets.base import SOURCES, Dataset, Expected, Location
 from sharc.datasets.raw import SPLITS, Contents, content_digest, item_digests, write_split
 from sharc.errors import UserError, unknown
 
@@ -28,9 +28,9 @@ def build(
     for source in sources:
         if source not in (*SOURCES, *dataset.sources):
             raise UserError(unknown("source", source, SOURCES))
-    place = Place(out.parent.parent / ".downloads" / dataset.name, mirror, options)
-    contents, digests = _first_that_works(dataset, sources, place)
-    remarks = [*contents.remarks, *_seen_before(dataset, place, contents, digests)]
+    location = Location(out.parent.parent / ".downloads" / dataset.name, mirror, options)
+    contents, digests = _first_that_works(dataset, sources, location)
+    remarks = [*contents.remarks, *_seen_before(dataset, location, contents, digests)]
     (out / "meta.json").unlink(missing_ok=True)  # from here on the folder is not complete
     for name in SPLITS:
         write_split(out / f"{name}.safetensors", contents.split(name), digests[name])
@@ -39,18 +39,18 @@ def build(
 
 
 def _seen_before(
-    dataset: Dataset, place: Place, contents: Contents, digests: Mapping[str, list[bytes]]
+    dataset: Dataset, location: Location, contents: Contents, digests: Mapping[str, list[bytes]]
 ) -> list[str]:
     """Check what nobody has published against what was seen first, and the splits for overlap."""
-    if dataset.expected(place.options):
+    if dataset.expected(location.options):
         return []
     splits = {
         name: {"files": len(found), "sha256": content_digest(found)}
         for name, found in digests.items()
     }
-    folder = place.downloads.parent.parent / first_sight.FOLDER.name
+    folder = location.downloads.parent.parent / first_sight.FOLDER.name
     try:
-        remarks = [first_sight.check(dataset.name, dataset.seen(place) or splits, folder)]
+        remarks = [first_sight.check(dataset.name, dataset.seen(location) or splits, folder)]
     except UserError as error:
         raise UserError(f"datasets.{dataset.name}: {error}") from None
     train = set(digests["train"])
@@ -63,23 +63,23 @@ def _seen_before(
 
 
 def _first_that_works(
-    dataset: Dataset, sources: Sequence[str], place: Place
+    dataset: Dataset, sources: Sequence[str], location: Location
 ) -> tuple[Contents, dict[str, list[bytes]]]:
     """Splits and item digests of the first source whose content is right."""
     reasons = []
     for source in sources:
         try:
-            contents = dataset.read(source, place)
-            return contents, _verified(dataset, contents, dataset.expected(place.options))
+            contents = dataset.read(source, location)
+            return contents, _verified(dataset, contents, dataset.expected(location.options))
         except UserError as error:
             reasons.append((source, str(error)))
-    if len(reasons) == 1 and not dataset.manual_step(sources[0], place):
+    if len(reasons) == 1 and not dataset.manual_step(sources[0], location):
         raise UserError(f"datasets.{dataset.name}: {reasons[0][1]}")
     lines = []
     for source, reason in reasons:
         lines.append(f"  {source}: {reason}")
         if source in dataset.sources:
-            lines.append(f"    by hand: {dataset.manual_step(source, place)}")
+            lines.append(f"    by hand: {dataset.manual_step(source, location)}")
     raise UserError(f"no source of {dataset.name} works:\n" + "\n".join(lines))
 
 

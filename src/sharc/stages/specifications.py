@@ -37,8 +37,10 @@ def analyse(questions: Questions, measured: saved.Measured, claims_yaml: Path, o
     tables: dict[str, list[pd.DataFrame]] = {}
     for outcome in asked:
         for name, frame in _analysed(questions, outcome).items():
-            place = {"contrast": outcome.contrast, "scenario": outcome.scenario}
-            tables.setdefault(name, []).append(frame.assign(**place)[[*place, *frame.columns]])
+            outcome_of = {"contrast": outcome.contrast, "scenario": outcome.scenario}
+            tables.setdefault(name, []).append(
+                frame.assign(**outcome_of)[[*outcome_of, *frame.columns]]
+            )
     frames = {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
     for name, frame in frames.items():
         write_text(

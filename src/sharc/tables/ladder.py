@@ -23,13 +23,13 @@ def blocks(frame: pd.DataFrame, ladder: Ladder) -> list[Json]:
 
 
 def _block(frame: pd.DataFrame, ladder: Ladder, dataset: str) -> Json:
-    places = ladder.places_of(dataset)
-    columns = [(scenario, place) for scenario in SCENARIOS for place in places]
+    columns = ladder.columns_of(dataset)
+    heads = [(scenario, column) for scenario in SCENARIOS for column in columns]
     keys = ["rung", "scenario", "method", "variant"]
     cells = {tuple(row[key] for key in keys): row for row in frame.to_dict("records")}
 
     def line(rung: Rung) -> list[dict[str, Any]]:
-        return [cells[rung.number, scenario, p.method, p.variant] for scenario, p in columns]
+        return [cells[rung.number, scenario, p.method, p.variant] for scenario, p in heads]
 
     printed = [_paper(cell) for cell in line(ladder.rungs[0])]
     rows = [{"name": PRINTED, "what": "", "cells": printed}]
@@ -38,8 +38,8 @@ def _block(frame: pd.DataFrame, ladder: Ladder, dataset: str) -> Json:
     return {
         "dataset": dataset,
         "title": labels.dataset(dataset),
-        "groups": [[labels.scenario(scenario), len(places)] for scenario in SCENARIOS],
-        "heads": [place.label for _, place in columns],
+        "groups": [[labels.scenario(scenario), len(columns)] for scenario in SCENARIOS],
+        "heads": [column.label for _, column in heads],
         "rows": rows,
     }
 

@@ -144,7 +144,7 @@ def notes(frame: pd.DataFrame) -> list[str]:
 
 def caption(ladder: Ladder) -> str:
     """What the table and the figure show."""
-    methods = " and ".join(dict.fromkeys(labels.method(place.method) for place in ladder.places))
+    methods = " and ".join(dict.fromkeys(labels.method(column.method) for column in ladder.columns))
     return (
         f"ACC in percent of {methods}, alone and with SHARC ({labels.PLUS}), from what the "
         "authors' published code does to what the paper's text says, one switch at a time; "

@@ -59,7 +59,7 @@ def _once(blocks: list[str]) -> list[str]:
     for name, rows in groupby(blocks):
         count = len(list(rows))
         halfway = (count - 1) // 2
-        shown += [name if name == "-" or place == halfway else "" for place in range(count)]
+        shown += [name if name == "-" or row == halfway else "" for row in range(count)]
     return shown
 
 
@@ -73,8 +73,8 @@ def _with_rules(made: str, text: pd.DataFrame) -> str:
     first = next(i for i, line in enumerate(lines) if "midrule" in line and "cmid" not in line) + 1
     blocks = text.iloc[:, 0].tolist()
     changes = [i for i in range(1, len(blocks)) if blocks[i] != blocks[i - 1]]
-    for place in reversed(changes):
-        lines.insert(first + place, r"\midrule")
+    for row in reversed(changes):
+        lines.insert(first + row, r"\midrule")
     return "\n".join(lines) + "\n"
 
 

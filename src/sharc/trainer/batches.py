@@ -42,9 +42,9 @@ class BatchPlan:
             for block in rows.split(lookahead):
                 found = self.features.index_select(0, block.flatten())
                 coming = found.view(len(block), n_runs, size, -1)
-                for place, (labels, offsets) in zip(range(len(block)), labelled, strict=False):
-                    rest = coming[place:] if lookahead > 1 else None
-                    yield Batch(coming[place], labels, offsets, size, lookahead=rest)
+                for index, (labels, offsets) in zip(range(len(block)), labelled, strict=False):
+                    rest = coming[index:] if lookahead > 1 else None
+                    yield Batch(coming[index], labels, offsets, size, lookahead=rest)
 
     def sampled(self, replay: Replay, task: int, draws: int, size: int) -> Iterator[Batch]:
         """New rows and `draws` independent draws of `size` memory rows.

@@ -70,16 +70,16 @@ def train_selected(
         for scenario in SCENARIOS
     }
     tested: dict[tuple[int, int], RunResult] = {}
-    for place in sorted(set(best.values())):
-        mine = sorted({run for (run, _), chosen in best.items() if chosen == place})
-        done = train_under(stream, [runs[run] for run in mine], among[place])
-        tested |= {(run, place): result for run, result in zip(mine, done, strict=True)}
+    for candidate in sorted(set(best.values())):
+        mine = sorted({run for (run, _), chosen in best.items() if chosen == candidate})
+        done = train_under(stream, [runs[run] for run in mine], among[candidate])
+        tested |= {(run, candidate): result for run, result in zip(mine, done, strict=True)}
     return [
         {
             scenario: Choice(
-                among[place := best[run, scenario]],
+                among[candidate := best[run, scenario]],
                 _listed(among, scores[scenario], run),
-                tested[run, place],
+                tested[run, candidate],
             )
             for scenario in SCENARIOS
         }
@@ -119,7 +119,7 @@ def _scores(results: Sequence[RunResult], scenario: str) -> list[float | None]:
 
 
 def _best(scores: Sequence[float | None]) -> int:
-    """The place of the highest score; of equal ones, and where all diverged, the first."""
+    """The index of the highest score; the first of several, or if all diverged."""
     known = [float("-inf") if score is None else score for score in scores]
     return known.index(max(known))
 

@@ -42,14 +42,14 @@ def train(
     stream = stream.to(resolve_device(complete.device), resolve_dtype(complete.dtype))
     results: dict[int, RunResult] = {}
     with torch.no_grad(), one_thread():
-        for places in stacks(stream, runs, strategy_class, complete):
-            stacked = [runs[place] for place in places]
+        for indices in stacks(stream, runs, strategy_class, complete):
+            stacked = [runs[index] for index in indices]
             buffer = None
             if strategy_class.replays != "none":
                 buffer = make_buffer(stream, stacked, complete, strategy_class.wants_logits)
             stack = StackedTrainer(stream, stacked, strategy_class, complete, buffer)
-            results.update(zip(places, stack.train(), strict=True))
-    return [results[place] for place in range(len(runs))]
+            results.update(zip(indices, stack.train(), strict=True))
+    return [results[index] for index in range(len(runs))]
 
 
 def stacks(
@@ -67,11 +67,11 @@ def stacks(
     limit = STACK_BYTES // (stream.n_features * stream.n_classes * item)
     limit = max(1, min(limit, STACK_RUNS))
     groups: dict[Any, list[int]] = {}
-    for place, run in enumerate(runs):
+    for index, run in enumerate(runs):
         small = run.buffer // stream.n_tasks < options.replay_batch
         shared = strategy_class.replay_mode(options) != "all" and not small
         key = None if shared else (run.buffer, repr(run.theta))
-        groups.setdefault(key, []).append(place)
+        groups.setdefault(key, []).append(index)
     return [
         group[start : start + limit]
         for group in groups.values()
