@@ -91,7 +91,7 @@ def test_a_run_that_failed_is_shown_as_missing_and_not_averaged(tmp_path, status
     assert row["effect_mean"] == pytest.approx(30.5)  # of +30 and +31
     table = markdown(frame, Ladder.of(SMALL))
     assert re.search(r"52\.50 ± 3\.54 \(n=2\)", table)
-    assert "never averaged over" in table
+    assert "never averaged in" in table
 
 
 def test_a_cell_without_any_run_is_called_missing_in_table_and_figure(tmp_path):
