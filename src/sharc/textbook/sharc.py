@@ -186,8 +186,9 @@ def train_jointly(stream: TaskStream, seed: int, options: Mapping[str, Any]) -> 
 def evaluate(run: Run, stream: TaskStream, t: int) -> None:
     """Accuracy on every task so far: of all classes, and of the task's own."""
     rows: tuple[list[float], list[float]] = ([], [])
+    me = run.learner
+    f = me.averages.get(me.options["head"], me.f) if me.averages else me.f  # CLS-ER: one of three
     for index, classes in list(zip(stream.test_tasks, stream.classes, strict=True))[: t + 1]:
-        f = run.learner.averages.get("stable", run.learner.f)  # CLS-ER's answer is a slow copy's
         z, y, own = f(stream.test_x[index]), stream.test_y[index], torch.tensor(classes)
         for row, answer in zip(rows, (z.argmax(1), own[z[:, own].argmax(1)]), strict=True):
             row.append(100 * float((answer == y).double().mean()))
