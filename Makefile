@@ -16,7 +16,7 @@ COMPILE = $(BIN)/uv pip compile pyproject.toml --extra dev --extra docs --univer
   --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet
 ACTIVE := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: help docs run test test-slow check format offline paper specifications bench bench-full archive showcase pull clean lock env
+.PHONY: help docs run test test-slow check format offline paper specifications bench archive showcase pull clean lock env
 
 help:  ## show this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -51,11 +51,8 @@ specifications: $(READY)  ## does the answer survive every defensible choice? (d
 paper: $(READY)  ## build the paper's own setting: needs internet and mini-ImageNet, uses a GPU
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=paper
 
-bench: $(BENCH_READY)  ## measure against the alternatives and the machine's limit, under 15 minutes
+bench: $(BENCH_READY)  ## measure against the alternatives and the machine's limit, about 20 minutes
 	$(ACTIVE) PYTHONPATH=src:. python -m bench
-
-bench-full: $(BENCH_READY)  ## measure the same with longer runs
-	$(ACTIVE) PYTHONPATH=src:. python -m bench --size full
 
 archive: $(READY)  ## pack the finished suite as a Workflow Run RO-Crate
 	$(ACTIVE) sharc archive outputs/sharc.crate.zip

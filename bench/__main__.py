@@ -1,4 +1,4 @@
-"""Run the benchmark: python -m bench [--size bench|full|small] [--only head memory] [--publish]."""
+"""Run the benchmark: python -m bench [--only training memory] [--publish]."""
 
 import argparse
 import importlib
@@ -8,30 +8,21 @@ import sys
 import time
 from pathlib import Path
 
-# One thread per side, set before torch is imported; feature extraction sets its own number.
+# One thread per side, set before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-PARTS = {
-    "features": "bench.features",
-    "head": "bench.training",
-    "grid": "bench.grid_cost",
-    "memory": "bench.recall",
-    "growth": "bench.growth",
-    "identity": "bench.identity",
-    "pipeline": "bench.pipeline",
-    "thousand": "bench.thousand",
-}
-LONG = ("thousand",)  # taken at the full size, or when asked for
+PARTS = ("training", "features", "memory", "grid_cost", "growth", "identity", "pipeline")
 OUT = Path("outputs/bench")
 
 
 def main() -> int:
     """Measure, write outputs/bench, and publish if asked to."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--size", choices=("small", "bench", "full"), default="bench")
     parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART",
                         help=f"parts to measure anew: {', '.join(PARTS)}")  # fmt: skip
     parser.add_argument("--publish", action="store_true", help="copy what was measured to docs/")
+    parser.add_argument("--size", choices=("small", "bench"), default="bench",
+                        help="small is what the guard test measures")  # fmt: skip
     parser.add_argument("--expect", action="store_true", help="renew what the guard test expects")
     asked = parser.parse_args()
     from bench import page
@@ -41,12 +32,10 @@ def main() -> int:
     out = OUT if asked.size == "bench" else OUT / asked.size
     out.mkdir(parents=True, exist_ok=True)
     done = asked.publish or asked.expect  # with what was measured before, unless parts are named
-    usual = [name for name in PARTS if asked.size == "full" or name not in LONG]
-    measured = asked.only or ([] if done else usual)
-    for name in measured:
-        about = described(f"python -m bench --size {asked.size}")
+    for name in asked.only or (() if done else PARTS):
+        about = described()
         start = time.perf_counter()
-        section = importlib.import_module(PARTS[name]).run(SIZES[asked.size])
+        section = importlib.import_module(f"bench.{name}").run(SIZES[asked.size])
         section.about = about | {"seconds": f"{time.perf_counter() - start:.0f}"}
         (out / f"{name}.json").write_text(json.dumps(section.json(), indent=1) + "\n")
         print(f"{name}: measured in {section.about['seconds']} s", flush=True)

@@ -1,19 +1,18 @@
-"""Avalanche in a process of its own, because it may need other versions than we do.
+"""ER and A-GEM by Avalanche, in a process of its own because it may need other versions than we do.
 
 It has packages of its own and shares torch with us. As a program it is that process: it answers
-each line `method classes share` on its input by the CPU seconds that one run took.
+each line `method classes share` on its input by the seconds that one run took.
 """
 
 import json
 import subprocess
 import sys
+from typing import Any
 
 from bench.machine import EXTRAS, ROOT, environment
-from bench.timing import Spent
+from bench.timing import Spent, spent
 
-ABSENT = (
-    f"Avalanche was not measured: {EXTRAS.relative_to(ROOT)} lacks it; `make bench` installs it."
-)
+ABSENT = f"not measured: {EXTRAS.relative_to(ROOT)} lacks it; `make bench` installs it"
 
 
 class Avalanche:
@@ -44,12 +43,11 @@ class Avalanche:
                 return line.removeprefix("bench: ").strip()
         return ""
 
-    def seconds(self, method: str, classes: int, share: float) -> Spent:
+    def train(self, method: str, classes: int, share: float) -> Spent:
         """Time of one run."""
         assert self._process.stdin is not None
         print(method, classes, share, file=self._process.stdin, flush=True)
-        answer = json.loads(self._answer())
-        return Spent(*answer)
+        return Spent(*json.loads(self._answer()))
 
     def close(self) -> None:
         """End the process."""
@@ -57,29 +55,61 @@ class Avalanche:
             self._process.communicate()
 
 
+def train(method: str, stream: Any, buffer: int = 200) -> Spent:
+    """One run on all tasks, without evaluation."""
+    import torch
+    from avalanche.benchmarks import benchmark_from_datasets
+    from avalanche.benchmarks.utils import as_classification_dataset
+    from avalanche.evaluation.metrics import accuracy_metrics
+    from avalanche.training.plugins import EvaluationPlugin
+    from avalanche.training.supervised import AGEM, Replay
+
+    class Labelled(torch.utils.data.TensorDataset):
+        """Avalanche reads the labels from `targets`."""
+
+        def __init__(self, x: torch.Tensor, y: torch.Tensor) -> None:
+            super().__init__(x, y)
+            self.targets = y.tolist()
+
+    tasks = [Labelled(stream.x[t], stream.y[t]) for t in stream.train_tasks]
+    benchmark = benchmark_from_datasets(train=[as_classification_dataset(task) for task in tasks])
+    model = torch.nn.Linear(stream.n_features, stream.n_classes)
+    common = {
+        "model": model,
+        "criterion": torch.nn.CrossEntropyLoss(),
+        "optimizer": torch.optim.SGD(model.parameters(), lr=0.1),
+        "train_mb_size": 10,
+        "train_epochs": 1,
+        "evaluator": EvaluationPlugin(accuracy_metrics(epoch=False), loggers=[]),
+    }
+    if method == "er":
+        strategy = Replay(mem_size=buffer, **common)  # draws as many as a batch has
+    else:
+        sample = max(10, stream.n_tasks)  # Avalanche wants one example of each task at least
+        patterns = buffer // stream.n_tasks
+        strategy = AGEM(patterns_per_exp=patterns, sample_size=sample, **common)
+
+    def run() -> None:
+        for experience in benchmark.train_stream:
+            strategy.train(experience, num_workers=0)
+
+    return spent(run)
+
+
 def serve() -> None:
     """Answer requests until the input ends."""
-    import time
+    from functools import cache
     from importlib.metadata import version
 
-    import torch
+    from bench.streams import shape_of, synthetic
+    from sharc.engine.device import one_thread
 
-    from bench.avalanche_loop import seconds
-    from bench.streams import CIFAR10, CIFAR100, synthetic
-
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-    print(f"bench: {version('avalanche-lib')} with torch {version('torch')}", flush=True)
-    streams = {}
-    for line in sys.stdin:
-        method, classes, share = line.split()
-        key = (classes, share)
-        if key not in streams:
-            shape = CIFAR10 if classes == "10" else CIFAR100
-            streams[key] = synthetic(shape, float(share))
-        wall = time.perf_counter()
-        cpu = seconds(method, streams[key])
-        print("bench:", json.dumps([cpu, time.perf_counter() - wall]), flush=True)
+    stream = cache(lambda classes, share: synthetic(shape_of(int(classes)), float(share)))
+    with one_thread():
+        print(f"bench: {version('avalanche-lib')} with torch {version('torch')}", flush=True)
+        for line in sys.stdin:
+            method, classes, share = line.split()
+            print("bench:", json.dumps(train(method, stream(classes, share))), flush=True)
 
 
 if __name__ == "__main__":

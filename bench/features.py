@@ -1,82 +1,74 @@
-"""Images per second: the authors' way, a plain batched one, and ours, side by side in one run.
+"""Images per CPU second: the authors' way and ours, side by side, one thread on both sides.
 
-One thread on every side: with two, a busy machine makes eager torch wait for its own threads, and
-a ratio of wall times would flatter us; a table of its own gives both sides all cores and says so.
 The share of the matrix-product peak is the convolutions' FLOP per CPU second over those of the
 fastest large fp32 product in any round of the run: a slow one would flatter us.
 """
 
-import os
 import time
-from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import nn
+from PIL import Image
+from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
+from torchvision import transforms
 
-from bench.authors_features import AuthorsImages, authors_step, authors_way, network_of
-from bench.section import Section, Size, Table
+from bench.section import Section, Size
 from bench.timing import Measure, Spent, Times, Way, interleaved, ratio
 from sharc.artifacts.arrays import Array
 from sharc.backbones.base import Backbone
-from sharc.features.engines import Engine, OnnxEngine, TorchEngine, choose_engine, example
-from sharc.features.folding import fold_batchnorm
+from sharc.features.engines import choose_engine
 from sharc.features.pipeline import Extractor
 from sharc.registry import load
 
-PLAIN_BATCH, OUR_BATCH = 64, 8
+AUTHORS_BATCH, OUR_BATCH, SIDE = 10, 8, 32
 MATMUL, PRODUCTS = 2048, 3  # rows of a product, and how many in each round
 CASES = {"efficientnet_lite0": (128, 64), "resnet18": (224, 16)}  # pixels, images
 SMALL = {"efficientnet_lite0": (64, 32)}
 
 
-@dataclass(frozen=True)
-class Found:
-    """Seconds of every way in every round, the fastest product, and which way is our default."""
-
-    count: int  # images
-    flop: int  # per image
-    peak: float  # FLOP per CPU second and core
-    ours: str
-    times: dict[str, Times]
-
-    def images(self, way: str) -> Measure:
-        """Images per CPU second."""
-        return Measure.of([self.count / cpu for cpu in self.times[way].cpu])
-
-    def gain(self, way: str, over: str = "authors' way") -> Measure:
-        """How many times as fast as another way."""
-        return ratio(self.times[over], self.times[way])
+def network_of(backbone: Backbone, size: int) -> nn.Module:
+    """The pre-trained map part, or a random one where no weights can be had: equally fast."""
+    try:
+        return backbone.load(size)
+    except Exception:  # any reason will do: only the time is measured here
+        return backbone.map_of(backbone.architecture(size)).eval().requires_grad_(False)
 
 
-def random_images(count: int, side: int) -> Array:
-    """Noise: only the time is measured here."""
-    return np.random.default_rng(0).integers(0, 256, (count, side, side, 3), dtype=np.uint8)
+class AuthorsImages(torch.utils.data.Dataset[Tensor]):
+    """Images as the authors' loader gives them: cropped, flipped, normalised, then resized."""
+
+    def __init__(self, backbone: Backbone, images: Array, size: int) -> None:
+        self.images = images
+        steps = [
+            transforms.RandomCrop(images.shape[1], padding=4),
+            transforms.RandomHorizontalFlip(),
+            transforms.ToTensor(),
+            transforms.Normalize(backbone.mean, backbone.std),
+            transforms.Resize((size, size), antialias=True),
+        ]
+        self.steps = transforms.Compose(steps)
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, at: int) -> Tensor:
+        image: Tensor = self.steps(Image.fromarray(self.images[at]))
+        return image
 
 
-def extractor_of(backbone: Backbone, module: nn.Module, side: int, size: int) -> Extractor:
-    """Preprocessing and network in evaluation mode."""
-    return Extractor(module, side, size).normalised_with(backbone.mean, backbone.std).eval()
+def authors_way(images: AuthorsImages, module: nn.Module, saliency: bool) -> Way:
+    """Batches of ten through the eager network: forward, and for saliency twice and backward."""
+    loader = torch.utils.data.DataLoader(images, batch_size=AUTHORS_BATCH)
 
-
-def plain_way(extractor: Extractor, images: Array) -> Way:
-    """Eager network as it is, resize on the batch."""
-
-    @torch.inference_mode()
     def run() -> None:
-        for at in range(0, len(images), PLAIN_BATCH):
-            extractor(torch.from_numpy(images[at : at + PLAIN_BATCH]))
+        for batch in loader:
+            if saliency:
+                module(batch).mean((2, 3)).sum().backward()
+                module.zero_grad()
+            module(batch)
 
     return run
-
-
-def chosen_engine(backbone: Backbone, side: int, size: int, threads: int) -> Engine:
-    """The engine that `auto` takes for this network."""
-    extractor = extractor_of(backbone, network_of(backbone, size), side, size)
-    return choose_engine(
-        extractor, side, engine="auto", device="cpu", batch=OUR_BATCH, threads=threads
-    )
 
 
 def flop_per_image(module: nn.Module, size: int) -> int:
@@ -97,96 +89,43 @@ def best_product() -> Spent:
     return Spent(min(spent), min(spent))
 
 
-def measure(name: str, size: int, side: int, count: int, rounds: int) -> Found:
+def measure(name: str, size: int, count: int, rounds: int) -> dict[str, Times]:
     """Every way in every round, with one thread."""
-    threads = 1
-    torch.set_num_threads(threads)
+    torch.set_num_threads(1)
     backbone: Backbone = load("backbone", name)()
-    images = random_images(count, side)
-    module, theirs = network_of(backbone, size), network_of(backbone, size).requires_grad_(True)
+    images = np.random.default_rng(0).integers(0, 256, (count, SIDE, SIDE, 3), dtype=np.uint8)
+    theirs = network_of(backbone, size).requires_grad_(True)  # as in their code
     loaded = AuthorsImages(backbone, images, size)
-    flop = flop_per_image(module, size)
-    folded = fold_batchnorm(
-        extractor_of(backbone, network_of(backbone, size), side, size), example(side)
-    )
-    onnx = OnnxEngine(folded, side, OUR_BATCH, threads)
-    chosen = chosen_engine(backbone, side, size, threads)
-    ours = f"ours, {chosen.name} engine"
-    eager = TorchEngine(folded, "cpu", 32, threads)
+    extractor = Extractor(network_of(backbone, size), SIDE, size)
+    extractor = extractor.normalised_with(backbone.mean, backbone.std).eval()
+    engine = choose_engine(extractor, SIDE, engine="auto", device="cpu", batch=OUR_BATCH, threads=1)
     ways: dict[str, Way] = {
-        # their weights all require gradients; the second row is what a no_grad would give them
-        "authors' way": authors_way(loaded, theirs),
-        "authors' way, no gradients": authors_way(loaded, module),
-        "authors' way, saliency too": authors_step(loaded, theirs),
-        "plain batched eager": plain_way(extractor_of(backbone, module, side, size), images),
-        "ours, torch engine": lambda: eager.features(images),
-        "ours, onnx engine": lambda: onnx.features(images),
-        ours: lambda: chosen.features(images),  # the line above again if that is the default
-        "matmul": best_product,
+        "authors": authors_way(loaded, theirs, saliency=False),
+        "authors_saliency": authors_way(loaded, theirs, saliency=True),
+        "ours": lambda: engine.features(images),
+        "peak": best_product,
     }
-    times = interleaved(ways, rounds)
-    peak = 2 * MATMUL**3 / min(times.pop("matmul").cpu)
-    return Found(count, flop, peak, ours, times)
-
-
-def whole_machine(name: str, size: int, side: int, count: int, rounds: int) -> Table:
-    """Wall time with all cores: torch's own threads on their side, a worker per core on ours."""
-    cores = os.cpu_count() or 1
-    backbone: Backbone = load("backbone", name)()
-    images = random_images(count, side)
-    theirs = network_of(backbone, size).requires_grad_(True)
-    engine = chosen_engine(backbone, side, size, cores)
-    before = torch.get_num_threads()
-    torch.set_num_threads(cores)
-    try:
-        times = interleaved(
-            {
-                "authors' way": authors_way(AuthorsImages(backbone, images, size), theirs),
-                f"ours, {engine.name} engine": lambda: engine.features(images),
-            },
-            rounds,
-        )
-    finally:
-        torch.set_num_threads(before)
-    table = Table(
-        f"{name} at {size} px, all {cores} cores on both sides",
-        ["way", "images per second (wall)", "× authors' way (wall)"],
-        note="Wall time: other work slows both sides, and eager torch waits for its own threads.",
-    )
-    for way, spent in times.items():
-        speed = Measure.of([count / wall for wall in spent.wall])
-        table.add(way, speed, ratio(times["authors' way"], spent, wall=True))
-    return table
+    return interleaved(ways, rounds)
 
 
 def run(size: Size) -> Section:
     """The paper's backbone at its size, and that of the offline suite."""
-    section = Section("features", "Feature extraction")
-    cases = SMALL if size.name == "small" else CASES
-    measured = {
-        name: measure(name, pixels, 32, count, size.rounds)
-        for name, (pixels, count) in cases.items()
-    }
-    peak = max(found.peak for found in measured.values())
-    for name, found in measured.items():
+    section = Section()
+    cases = SMALL if size.small else CASES
+    found = {name: measure(name, *case, size.rounds) for name, case in cases.items()}
+    peak = 2 * MATMUL**3 / min(min(times["peak"].cpu) for times in found.values())
+    for name, times in found.items():
         pixels, count = cases[name]
-        table = Table(
-            f"{name} at {pixels} px",
-            ["way", "images per CPU second", "× authors' way", "% of matmul peak"],
-            note=f"{found.flop / 1e9:.3g} GFLOP per image; the fastest of many {MATMUL}² fp32 "
-            f"matrix products in this part reached {peak / 1e9:.0f} GFLOP/s on one core. The "
-            "authors' way crops and flips as well.",
-        )
-        share = 100 * found.flop / peak
-        for way in found.times:
-            images = found.images(way)
-            table.add(way, images, found.gain(way), images.scaled(share))
-        section.tables += [table, whole_machine(name, pixels, 32, count, size.rounds)]
-        section.measures |= {
-            f"features_vs_authors_{name}": found.gain(found.ours),
-            f"features_vs_authors_saliency_{name}": found.gain(
-                found.ours, over="authors' way, saliency too"
-            ),
-            f"features_percent_of_peak_{name}": found.images(found.ours).scaled(share),
-        }
+        flop = flop_per_image(network_of(load("backbone", name)(), pixels), pixels)
+        shares = [100 * flop * count / cpu / peak for cpu in times["ours"].cpu]
+        share = Measure.of(*shares)
+        section.measures[f"features_percent_of_peak_{name}"] = share
+        for way in ("authors", "authors_saliency"):
+            measured = f"features_vs_{way}_{name}"
+            section.measures[measured] = ratio(times[way], times["ours"])
+            section.profiles[measured] = f"ours runs at {share.median:.0f} % of the matmul peak"
+    section.notes.append(
+        f"The fastest of many {MATMUL}² fp32 matrix products reached {peak / 1e9:.0f} GFLOP/s on "
+        "one core. The authors' way crops and flips as well."
+    )
     return section

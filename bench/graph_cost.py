@@ -1,6 +1,6 @@
 """What a graph of many jobs costs before the first job starts: `snakemake -n` on made-up grids.
 
-    python bench/graph_cost.py 1000 5000 20000
+    python -m bench.graph_cost 1000 5000 20000
 
 Each grid has that many training jobs of our own kind (same sources, inputs and parameters as a
 real one, names made up), once with nothing built and once with everything current, where every
@@ -15,11 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).parents[1]
+from bench.machine import ROOT
+from bench.timing import Spent, spent
+
 MANY = """
 
 import dataclasses as _dataclasses
@@ -60,31 +63,34 @@ def main() -> None:
     parser.add_argument("counts", type=int, nargs="+")
     parser.add_argument("--fresh", action="store_true", help="only with nothing built")
     chosen = parser.parse_args()
-    counts = chosen.counts
     print("| jobs | nothing built: s, CPU s, MB | all current: s, CPU s, MB |\n|---|---|---|")
-    rows = [measure(count, chosen.fresh) for count in counts]
-    if len(counts) > 1:
+    rows = []
+    for count in chosen.counts:
+        rows.append(measure(count, chosen.fresh))
+        cells = (f"{one.wall:.1f}, {one.cpu:.1f}, {peak}" for one, peak in rows[-1])
+        print(f"| {count:,} | {' | '.join(cells)} |", flush=True)
+    if len(rows) > 1:
         for column, name in enumerate(("nothing built", "all current")[: len(rows[0])]):
-            slope, start = np.polyfit(counts, [row[column][1] for row in rows], 1)
+            cpu = [row[column][0].cpu for row in rows]
+            slope, start = np.polyfit(chosen.counts, cpu, 1)
             print(f"{name}: {start:.1f} + {slope * 1000:.2f} CPU s per 1,000 jobs")
 
 
-def measure(count: int, fresh: bool) -> list[tuple[float, float, int]]:
-    """(wall seconds, CPU seconds, peak MB) of a dry run with nothing built and with all current."""
+def measure(count: int, fresh: bool) -> list[tuple[Spent, int]]:
+    """Seconds and peak MB of a dry run with nothing built and, unless fresh, with all current."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "sharc"
         for name in ("Snakefile", "params.yaml", "profiles", "src", "data/paper", "docs"):
             copy(ROOT / name, folder / name)
         with (folder / "src/sharc/pipeline/train.py").open("a") as file:
             file.write(MANY.format(count=count))
-        row = [timed(folder, "snakemake", "-n", "--quiet", "all")]
+        dry = partial(timed, folder, "snakemake", "-n", "--quiet", "all")
+        row = [dry()]
         if not fresh:
             timed(folder, sys.executable, "-c", PRETEND)
             time.sleep(0.1)  # so that digests may be remembered
-            timed(folder, "snakemake", "-n", "--quiet", "all")
-            row.append(timed(folder, "snakemake", "-n", "--quiet", "all"))
-    cells = (f"{wall:.1f}, {cpu:.1f}, {peak}" for wall, cpu, peak in row)
-    print(f"| {count:,} | {' | '.join(cells)} |", flush=True)
+            dry()
+            row.append(dry())
     return row
 
 
@@ -97,15 +103,12 @@ def copy(source: Path, target: Path) -> None:
     )
 
 
-def timed(folder: Path, *words: str) -> tuple[float, float, int]:
-    """Run a command in the folder; its wall seconds, CPU seconds and peak memory in MB."""
+def timed(folder: Path, *words: str) -> tuple[Spent, int]:
+    """Run a command in the folder: its seconds, and the peak MB over all children so far."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     env = os.environ | {"PATH": path, "PYTHONPATH": str(folder / "src")}
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(words, cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
-    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return wall, cpu, after.ru_maxrss // 1024
+    run = partial(subprocess.run, words, cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
+    return spent(run), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 """What the paper's grid costs: every cell's CPU time, added up.
 
-A cell is a method, a buffer and five stacked seeds. By default a fifth of its steps is taken at
-one buffer (methods that draw from it), or a twentieth at three (those that replay all of it), and
-the rest is extrapolated: the time per step, and between buffers on a log-log line. The
-full size takes every step of every cell. SHARC at θ = 0.8 holds five times as many
-examples; its recall is measured apart.
+A cell is a method, a buffer and five stacked seeds. An eighth of its steps is taken at one buffer
+(methods that draw from it), or a thirtieth at three (those that replay all of it), and the rest is
+extrapolated: the time per step, and between buffers on a log-log line. SHARC at θ = 0.8 holds five
+times as many examples; its recall is measured apart.
 """
 
 from collections.abc import Iterable
@@ -13,15 +12,14 @@ from functools import cache
 
 import numpy as np
 
-from bench.section import Section, Size, Table
+from bench.section import Section, Size
 from bench.streams import CIFAR10, CIFAR100, Shape, examples, synthetic
-from bench.timing import Measure, cpu_seconds, number
-from bench.training import BUFFERS, DRAWN, LABELS, ours
+from bench.timing import Measure, spent
+from bench.training import BUFFERS, DRAWN, WHOLE, ours
 from sharc.engine.device import one_thread
 from sharc.engine.task_stream import TaskStream
 
 MORE, CORES = 5, 2
-WHOLE = ("er_full", "gem")
 NEXT_TO_NONE = 200  # test examples
 DATASETS = {10: 1, 100: 2}  # Split CIFAR-10; Split CIFAR-100 and Split mini-ImageNet
 Costs = dict[tuple[str, int, int], float]  # by method, classes, buffer
@@ -29,23 +27,8 @@ Costs = dict[tuple[str, int, int], float]  # by method, classes, buffer
 
 def run(size: Size) -> Section:
     """Minutes of the three grids that have a target."""
-    section = Section("grid", "The paper's grid")
     with one_thread():
         costs = measure(size)
-    shown = {method: LABELS[method] for method in (*DRAWN, *WHOLE, "sgd", "joint")}
-    table = Table(
-        "CPU seconds of a cell (five seeds)",
-        ["method", *(f"{c} classes, buffer {b}" for c in DATASETS for b in (0, 200, 1000, 5000))],
-    )
-    for method, label in shown.items():
-        cells = [(method, c, b) for c in DATASETS for b in (0, 200, 1000, 5000)]
-        table.add(label, *(number(costs[cell]) if cell in costs else "" for cell in cells))
-    how = "all steps" if size.grid_share == 1 else "a part of the steps, and extrapolated from it"
-    table.note = (
-        f"Each cell measured once, on {how}; θ = 0.8 at buffer 1000 holds 5000. Minutes on two "
-        "cores are half of the CPU time of all cells."
-    )
-    section.tables.append(table)
     both = (1, MORE)
     grids = {
         "300_dense_runs_minutes": total(costs, ("er_full", *DRAWN[1:], "gem"), (1,))
@@ -53,9 +36,17 @@ def run(size: Size) -> Section:
         "450_sampled_runs_minutes": total(costs, DRAWN, both),
         "540_runs_minutes": total(costs, (*DRAWN[1:], *WHOLE), both),
     }
-    for name, seconds in grids.items():
-        section.measures[name] = Measure.of([seconds / 60 / CORES])
-    return section
+    largest = sum(DATASETS[100] * costs[m, 100, MORE * max(BUFFERS)] for m in WHOLE)
+    share = largest / grids["540_runs_minutes"]
+    return Section(
+        {name: Measure.of(seconds / 60 / CORES) for name, seconds in grids.items()},
+        {"540_runs_minutes": f"{share:.0%} of it replays 5,000 examples at 100 classes"},
+        [
+            "Each cell of the grid is measured once, on a part of its steps, and extrapolated; "
+            "θ = 0.8 at buffer 1000 holds 5,000 examples. Minutes on two cores are half of the "
+            "CPU time of all cells."
+        ],
+    )
 
 
 def total(costs: Costs, methods: Iterable[str], factors: Iterable[int]) -> float:
@@ -77,14 +68,12 @@ def at(costs: Costs, method: str, classes: int, buffer: int) -> float:
 
 def measure(size: Size) -> Costs:
     """CPU seconds of the cells that are measured."""
-    every = sorted({b * more for b in BUFFERS for more in (1, MORE)})
-    full = size.grid_share == 1
-    buffers = dict.fromkeys(DRAWN, every if full else [1000])
-    buffers |= dict.fromkeys(WHOLE, every if full else [200, 1000, 5000])
+    buffers: dict[str, tuple[int, ...]] = {"sgd": (0,), "joint": (0,)}
+    buffers |= dict.fromkeys(DRAWN, (1000,)) | dict.fromkeys(WHOLE, (200, 1000, 5000))
     return {
         (method, shape.classes, buffer): cell(method, shape, buffer, size.grid_share)
         for shape in (CIFAR10, CIFAR100)
-        for method, sizes in ({"sgd": [0], "joint": [0]} | buffers).items()
+        for method, sizes in buffers.items()
         for buffer in sizes
     }
 
@@ -97,22 +86,20 @@ def cell(method: str, shape: Shape, buffer: int, share: float) -> float:
     """
     task = shape.train // shape.tasks
     few = max(20, buffer // shape.tasks)
-    share = min(1.0, share if method in WHOLE else 4 * share)  # draws are cheap, and noisier
+    share = share if method in WHOLE else 4 * share  # draws are cheap, and noisier
     many = max(examples(task, share), few)
-    if many >= task:
-        return spent(method, shape, buffer, task, shape.test)
-    steps = spent(method, shape, buffer, many, NEXT_TO_NONE)
+    steps = seconds(method, shape, buffer, many, NEXT_TO_NONE)
     if buffer >= MORE * max(BUFFERS):
         return steps * task / many + evaluation(method, shape)
-    fixed = spent(method, shape, buffer, few, NEXT_TO_NONE)
+    fixed = seconds(method, shape, buffer, few, NEXT_TO_NONE)
     return fixed + (steps - fixed) * (task - few) / (many - few) + evaluation(method, shape)
 
 
 @cache
 def evaluation(method: str, shape: Shape) -> float:
     """CPU seconds that testing takes over a whole run, whatever the memory."""
-    tested = (spent(method, shape, 100, 20, n) for n in (shape.test, NEXT_TO_NONE))
-    return max(0.0, next(tested) - next(tested))
+    all_tests, few = (seconds(method, shape, 100, 20, n) for n in (shape.test, NEXT_TO_NONE))
+    return max(0.0, all_tests - few)
 
 
 @cache
@@ -121,7 +108,7 @@ def stream_of(shape: Shape) -> TaskStream:
     return synthetic(shape)
 
 
-def spent(method: str, shape: Shape, buffer: int, count: int, tests: int) -> float:
+def seconds(method: str, shape: Shape, buffer: int, count: int, tests: int) -> float:
     """CPU seconds with `count` training examples per task and `tests` test examples in all."""
     stream = stream_of(shape)
     short = replace(
@@ -129,6 +116,4 @@ def spent(method: str, shape: Shape, buffer: int, count: int, tests: int) -> flo
         train_tasks=[task[:count] for task in stream.train_tasks],
         test_tasks=[task[: tests // shape.tasks] for task in stream.test_tasks],
     )
-    before = cpu_seconds()
-    ours(method, short, buffer=buffer)
-    return cpu_seconds() - before
+    return spent(lambda: ours(method, short, buffers=(buffer,))).cpu

@@ -18,18 +18,12 @@ def environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
 
 
-def now() -> str:
-    """The date and time, to the minute."""
-    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def described(command: str) -> dict[str, str]:
+def described() -> dict[str, str]:
     """What a part of the page says of its own making."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     found = ", ".join(f"{name} {number}" for name, number in versions(PACKAGES).items())
     return {
-        "command": command,
-        "date": now(),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": git("describe", "--always", "--dirty") or "unknown",
         "processor": f"{processor()}, {os.cpu_count()} cores, {memory:.0f} GB",
         "versions": f"Python {platform.python_version()}, {found}",

@@ -1,45 +1,101 @@
-"""Associative memories: BayesPCN against a direct implementation, Hopfield reads against size.
-
-Run: python -m bench.memory [--small]
+"""Associative memories: BayesPCN against a direct implementation, Hopfield reads, SHARC's cost.
 
 The direct way takes Adam steps over the whole map, ten maps at a time, as the authors' code does:
-on h to write, on h and the free entries together to read. It is measured on one batch and
-its cost per map is extrapolated; bench.thousand takes the half hour that a thousand maps need.
-`ratio_same_ten` is like for like: the same ten maps, their errors side by side.
-`ratio_per_map_extrapolated` is not: ours holds `count` maps in 256 units and recalls them worse
-than either way recalls ten.
+on h to write, on h and the free entries together to read. Both ways write and read the same maps,
+their errors side by side. As a program it measures the memories alone, in a process of its own so
+that its peak memory is its own too: python -m bench.memory COUNT.
 """
 
-import argparse
 import json
 import math
 import resource
-import time
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from bench.machine import ROOT, environment
+from bench.profiles import where
+from bench.section import Section, Size
+from bench.streams import CIFAR10, OFFLINE, synthetic
+from bench.streams import Shape as DataShape
+from bench.timing import Measure, Spent, Way, interleaved, ratio, spent
+from bench.training import BUFFER, OPTIONS, ours
+from sharc.buffers.sharc import SharcBuffer
 from sharc.engine.device import one_thread
+from sharc.engine.runs import RunSpec
+from sharc.engine.task_stream import TaskStream
 from sharc.memories.base import Shape
 from sharc.memories.bayes_pcn import BayesPCN
 from sharc.memories.modern_hopfield import ModernHopfield
 from sharc.memories.predictive_coding.inference import Posterior
 from sharc.memories.predictive_coding.joint_adam import Network, joint_read
+from sharc.registry import load
+from sharc.trainer.train import train
 
 POSITIONS, CHANNELS, HIDDEN, NOISE, THETA = 49, 512, 256, 1e-4, 0.8
+BATCH = 10  # maps that the authors' code writes and reads together
+SMALL = DataShape(features=256, side=4, train=20_000, test=500)
+CASES = ((CIFAR10, "er", 1), (CIFAR10, "er_full", 1), (CIFAR10, "er_full", 5),
+         (OFFLINE, "er_full", 1))  # fmt: skip
+MEMORIES = ("modern_hopfield", "bayes_pcn")
 
 
-def relu_maps(n: int, seed: int = 0) -> Tensor:
+def run(size: Size) -> Section:
+    """The memory alone, then within training."""
+    section = Section()
+    command = [sys.executable, "-m", "bench.memory", "10" if size.small else "50"]
+    alone = [
+        json.loads(subprocess.run(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE,
+                                  text=True, check=True).stdout)
+        for _ in range(1 if size.small else 2)
+    ]  # fmt: skip
+    for name in alone[0]:
+        section.measures[name] = Measure.of(*(found[name] for found in alone))
+    with one_thread():
+        for shape, method, seeds in ((SMALL, "er", 1),) if size.small else CASES:
+            stream = synthetic(shape, maps=True)
+            ways: dict[str, Way] = {"dense": partial(ours, method, stream, seeds)}
+            ways |= {m: partial(sharc, method, stream, m, seeds) for m in MEMORIES}
+            times = interleaved(ways, 2, warm_up=False)
+            for memory in MEMORIES:
+                name = f"sharc_cost_{method}_{memory}_{shape.features}_{seeds}"
+                section.measures[name] = ratio(times[memory], times["dense"])
+                if not size.small:
+                    section.profiles[name] = where(ways[memory])
+    section.notes.append(
+        f"Maps of {POSITIONS} × {CHANNELS}, h = {HIDDEN}, θ = {THETA}, buffer {BUFFER} within "
+        "training. Dense runs share their steps when stacked, memories are each run's own: hence "
+        "the larger multiple with five seeds. Making the synthetic maps is not counted."
+    )
+    return section
+
+
+def sharc(method: str, stream: TaskStream, memory: str, seeds: int) -> Spent:
+    """Train a method with an associative buffer; making the synthetic maps is not counted."""
+    maps: Any = stream.maps
+    making = maps.seconds
+    make = partial(SharcBuffer, memory=load("memory", memory))
+    runs = [RunSpec(seed, BUFFER, THETA) for seed in range(seeds)]
+    options = {"device": "cpu"} | OPTIONS.get(method, {})
+    strategy = load("method", method.partition("_")[0])
+    cpu, wall = spent(lambda: train(stream, runs, strategy, options, make))
+    return Spent(cpu - (maps.seconds - making), wall)
+
+
+def relu_maps(n: int) -> Tensor:
     """Synthetic maps [n, d]: 40 factors and noise, rectified, about 39 % not zero."""
-    g = torch.Generator().manual_seed(seed)
+    g = torch.Generator().manual_seed(0)
     size = POSITIONS * CHANNELS
     factors = torch.randn(n, 40, generator=g) @ torch.randn(40, size, generator=g)
     return (factors / math.sqrt(40) + 0.5 * torch.randn(n, size, generator=g) - 0.31).relu_()
 
 
-def masks(n: int, classes: int) -> Tensor:
+def masks(n: int, classes: int = 20) -> Tensor:
     """Masks [n, K] that keep a share 1 - theta of the channels, one per class."""
     g = torch.Generator().manual_seed(1)
     draws = torch.rand(classes, CHANNELS, generator=g)
@@ -98,11 +154,30 @@ class Direct:
         return found.view(-1, CHANNELS, POSITIONS).mT.flatten(1)
 
 
-def timed(work: Any) -> tuple[float, Any]:
-    """CPU seconds of a call and its result."""
-    start = time.process_time()
-    result = work()
-    return time.process_time() - start, result
+def direct(x: Tensor, kept: Tensor) -> tuple[float, float, float]:
+    """CPU seconds of write and read of all of x, and the recall error."""
+    memory = Direct()
+    found: list[Tensor] = []
+
+    def write() -> None:
+        for maps in x.split(BATCH):
+            memory.write(maps)
+
+    def read() -> None:
+        for maps, mask in zip(x.split(BATCH), kept.split(BATCH), strict=True):
+            found.append(memory.read(maps, mask))
+
+    return spent(write).cpu, spent(read).cpu, error(torch.cat(found), x, kept)
+
+
+def stored(memory: Any, x: Tensor, kept: Tensor) -> tuple[float, float, float]:
+    """The same by one of our memories; a thousand of x at most are read."""
+    labels = torch.zeros(len(x), dtype=torch.long)
+    found: list[Tensor] = []
+    written = spent(lambda: memory.write(x, labels))
+    x, kept, labels = x[:1000], kept[:1000], labels[:1000]
+    read = spent(lambda: found.append(memory.recall(x, kept, labels)))
+    return written.cpu, read.cpu, error(found[0], x, kept)
 
 
 def error(recalled: Tensor, x: Tensor, kept: Tensor) -> float:
@@ -111,39 +186,24 @@ def error(recalled: Tensor, x: Tensor, kept: Tensor) -> float:
     return float((recalled - x)[free].square().mean())
 
 
-def ours(x: Tensor, kept: Tensor) -> tuple[float, float, float]:
-    """CPU seconds of write and read of all of x by BayesPCN, and the recall error."""
-    memory = BayesPCN(Shape(POSITIONS, CHANNELS), BayesPCN.Options(hidden=HIDDEN))
-    labels = torch.zeros(len(x), dtype=torch.long)
-    write, _ = timed(lambda: memory.write(x, labels))
-    read, found = timed(lambda: memory.recall(x, kept, labels))
-    return write, read, error(found, x, kept)
-
-
-def bayes_pcn(count: int) -> dict[str, Any]:
-    """Both ways on ten maps, ours on `count`; seconds per map and their ratio."""
-    few, kept_few = relu_maps(10), masks(10, 5)
-    direct = Direct()
-    write, _ = timed(lambda: direct.write(few))
-    read, found = timed(lambda: direct.read(few, kept_few))
-    many, kept = relu_maps(count), masks(count, 20)
-    our_write, our_read, our_error = ours(many, kept)
-    ten = ours(few, kept_few)
-    return {
-        "maps": count,
-        "direct": {
-            "write_s": write,
-            "read_s": read,
-            "maps": 10,
-            "mse": error(found, few, kept_few),
-        },
-        "ours_ten": {"write_s": ten[0], "read_s": ten[1], "maps": 10, "mse": ten[2]},
-        "ours": {"write_s": our_write, "read_s": our_read, "maps": count, "mse": our_error},
-        "zero_fill_mse": error(torch.zeros_like(many), many, kept),
-        "ratio_same_ten": (write + read) / (ten[0] + ten[1]),
-        "ratio_per_map_extrapolated": (write + read) / 10 / ((our_write + our_read) / count),
-        "peak_gb": peak_gb(),
+def alone(count: int) -> dict[str, float]:
+    """BayesPCN both ways on `count` maps, ours on a thousand, and reads of Hopfield networks."""
+    shape = Shape(POSITIONS, CHANNELS)
+    x, kept = relu_maps(count), masks(count)
+    slow = direct(x, kept)
+    fast = stored(BayesPCN(shape, BayesPCN.Options(hidden=HIDDEN)), x, kept)
+    many = 20 * count
+    stored(BayesPCN(shape, BayesPCN.Options(hidden=HIDDEN)), relu_maps(many), masks(many))
+    measures = {
+        "bayes_pcn_vs_direct": (slow[0] + slow[1]) / (fast[0] + fast[1]),
+        "bayes_pcn_read_vs_direct": slow[1] / fast[1],
+        "bayes_pcn_error_share": fast[2] / slow[2],
+        "bayes_pcn_peak_gb": peak_gb(),
     }
+    for n in (10 * count, 100 * count):
+        read = stored(ModernHopfield(shape), relu_maps(n), masks(n))[1]
+        measures[f"hopfield_ms_{n}"] = 1e3 * read / min(n, 1000)
+    return measures
 
 
 def peak_gb() -> float:
@@ -155,28 +215,6 @@ def peak_gb() -> float:
     return int(line.split()[1]) / 1e6
 
 
-def hopfield(count: int) -> dict[str, Any]:
-    """A batched read of stored maps, a thousand at most of `count`."""
-    x, kept = relu_maps(count), masks(count, 20)
-    memory = ModernHopfield(Shape(POSITIONS, CHANNELS))
-    labels = torch.zeros(len(x), dtype=torch.long)
-    memory.write(x, labels)
-    x, kept, labels = x[:1000], kept[:1000], labels[:1000]
-    spent, found = timed(lambda: memory.recall(x, kept, labels))
-    return {"stored": count, "ms_per_query": 1e3 * spent / len(x), "mse": error(found, x, kept)}
-
-
-def main() -> None:
-    """Print one JSON line per measurement."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="fewer maps, for a quick look")
-    small = parser.parse_args().small
-    torch.set_flush_denormal(True)
-    with torch.no_grad(), one_thread():
-        print(json.dumps(bayes_pcn(100 if small else 1000)), flush=True)
-        for count in (100, 300) if small else (100, 1000, 5000):
-            print(json.dumps(hopfield(count)), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    with torch.no_grad(), one_thread():
+        print(json.dumps(alone(int(sys.argv[1]))))

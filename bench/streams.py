@@ -26,7 +26,11 @@ class Shape:
 CIFAR10 = Shape()
 CIFAR100 = Shape(classes=100, tasks=20)
 OFFLINE = Shape(features=1280, side=4)  # EfficientNet-Lite0 at 128 pixels
-OFFLINE100 = Shape(classes=100, tasks=20, features=1280, side=4)
+
+
+def shape_of(classes: int) -> Shape:
+    """Split CIFAR-10 or Split CIFAR-100."""
+    return CIFAR10 if classes == CIFAR10.classes else CIFAR100
 
 
 class SyntheticMaps:

@@ -10,7 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 Way = Callable[[], object]
 
@@ -25,23 +25,9 @@ class Measure:
     n: int
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Measure":
+    def of(cls, *values: float) -> "Measure":
         """The measure of some values."""
         return cls(statistics.median(values), min(values), max(values), len(values))
-
-    def scaled(self, by: float) -> "Measure":
-        """In another unit."""
-        return Measure(self.median * by, self.low * by, self.high * by, self.n)
-
-    def json(self) -> dict[str, float | int]:
-        """Rounded to six digits, three more than are shown."""
-        numbers = {name: float(f"{value:.6g}") for name, value in vars(self).items()}
-        return numbers | {"n": self.n}
-
-    @classmethod
-    def parse(cls, content: Mapping[str, Any]) -> "Measure":
-        """The inverse of `json`."""
-        return cls(**content)
 
     def __str__(self) -> str:
         if self.n == 1:
@@ -70,10 +56,6 @@ class Times:
     cpu: list[float]
     wall: list[float]
 
-    def per(self, count: float, unit: float = 1e6) -> Measure:
-        """CPU time per piece of work, in microseconds unless told otherwise."""
-        return Measure.of([unit * spent / count for spent in self.cpu])
-
 
 def cpu_seconds() -> float:
     """CPU time of this process and of its finished children."""
@@ -81,26 +63,30 @@ def cpu_seconds() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
+def spent(run: Way) -> Spent:
+    """What a call takes; one that is timed elsewhere returns its own `Spent`."""
+    wall, cpu = time.perf_counter(), cpu_seconds()
+    reported = run()
+    if isinstance(reported, Spent):
+        return reported
+    return Spent(cpu_seconds() - cpu, time.perf_counter() - wall)
+
+
 def interleaved(ways: Mapping[str, Way], rounds: int, warm_up: bool = True) -> dict[str, Times]:
-    """Time every way in every round; a way that is timed elsewhere returns its `Spent`."""
+    """Time every way in every round."""
     times = {name: Times([], []) for name in ways}
     for round_number in range(rounds + warm_up):
         for name, run in ways.items():
-            wall, cpu = time.perf_counter(), cpu_seconds()
-            reported = run()
-            spent = Spent(cpu_seconds() - cpu, time.perf_counter() - wall)
-            if isinstance(reported, Spent):
-                spent = reported
+            cpu, wall = spent(run)
             if round_number >= warm_up:
-                times[name].cpu.append(spent[0])
-                times[name].wall.append(spent[1])
+                times[name].cpu.append(cpu)
+                times[name].wall.append(wall)
     return times
 
 
-def ratio(slow: Times, fast: Times, work: float = 1.0, wall: bool = False) -> Measure:
-    """How many times faster, round by round; `work` is what `fast` does for each of `slow`."""
-    ours, theirs = (fast.wall, slow.wall) if wall else (fast.cpu, slow.cpu)
-    return Measure.of([work * a / b for a, b in zip(theirs, ours, strict=True)])
+def ratio(slow: Times, fast: Times, work: float = 1.0) -> Measure:
+    """How many times as fast, round by round; `work` is what `fast` does for each of `slow`."""
+    return Measure.of(*(work * a / b for a, b in zip(slow.cpu, fast.cpu, strict=True)))
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
