@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bench.timing import Measure, number
+from sharc.registry import METHODS
 
 THIN = "products this thin stay below the matmul peak; another order of sums would move results"
 LOSS = "as for the closed forms, and autograd's own calls remain"
@@ -77,7 +78,7 @@ TARGETS = [
              65, "depthwise convolutions", "%")
       for label, name in (("EfficientNet-Lite0", "efficientnet_lite0"), ("ResNet18", "resnet18"))),
     Target("Strategies whose runs alone and stacked are equal bit for bit", "stacked_equals_lone",
-           8, unit="of 8"),
+           len(METHODS), unit=f"of {len(METHODS)}"),
     cost("BayesPCN's error over direct Adam's, the same 50 maps", "bayes_pcn_error_share", 1, "×"),
     *(cost(f"A run with {label} over a dense one, {name}",
            f"sharc_cost_{method}_{memory}_{case}", bound, "×",
@@ -105,9 +106,9 @@ TARGETS = [
     *(cost(f"Growth with {axis}: exponent, 1 is linear", f"growth_{axis}", 1.1, "",
            "rows that fit into a cache at one size and not at the next")
       for axis in ("steps", "classes", "buffer", "seeds")),
-    cost("`snakemake all` with nothing to do", "nothing_snakemake_seconds", None, "s"),
-    cost("`dvc repro` with nothing to do", "nothing_dvc_repro_seconds", None, "s"),
-    cost("`sharc validate`", "nothing_validate_seconds", None, "s"),
+    cost("`snakemake all` with nothing to do, CPU", "nothing_snakemake_seconds", None, "s"),
+    cost("`dvc repro` with nothing to do, CPU", "nothing_dvc_repro_seconds", None, "s"),
+    cost("`sharc validate`, CPU", "nothing_validate_seconds", None, "s"),
     cost("A job beyond its own work, CPU", "cpu_seconds_per_job", None, "s"),
     cost("`snakemake -n` with 1,000 training jobs to run, CPU", "graph_seconds", None, "s"),
 ]  # fmt: skip
