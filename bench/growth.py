@@ -15,7 +15,7 @@ from bench.timing import Measure, Way, exponent, interleaved
 from bench.training import LABELS, ours
 from sharc.engine.device import one_thread
 
-ROUNDS = 4
+ROUNDS = 5
 BASE = Shape(train=5_000, test=1_000)
 
 

@@ -54,9 +54,9 @@ def run(size: Size) -> Section:
         found = json.loads((ROOT / f"results/{suite}/made.json").read_text())["duration"]
         section.measures[f"{suite}_minutes"] = Measure.of(found["minutes"])
         section.notes.append(
-            f"Suite {suite}, as results/{suite}/made.json says, perhaps of another machine: "
-            f"{found['minutes']:.1f} minutes from its first to its last job on {found['cores']} "
-            f"cores, of which {found['percent_not_computing']:.1f} % was not computing."
+            f"Suite {suite}, as results/{suite}/made.json says: {found['minutes']:.1f} minutes "
+            f"from its first to its last job on {found['cores']} cores, of which "
+            f"{found['percent_not_computing']:.1f} % was not computing; its machine may be another."
         )
     return section
 
