@@ -25,7 +25,7 @@ class Build:
             ["snakemake", "--cores", "2", "all", *words],
             cwd=project.folder,
             env=project.environment(),
-            start_new_session=True,
+            process_group=0,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -38,7 +38,7 @@ class Build:
     def stages(self) -> set[str]:
         """The stages whose jobs run at this moment."""
         found = (_JOB.search(_words(pid)) for pid in self._members())
-        return {_stage(match[1]) for match in found if match}
+        return {stage_of(match[1]) for match in found if match}
 
     def tells_dvc(self) -> bool:
         """Whether its jobs are done and DVC records them."""
@@ -62,7 +62,7 @@ class Build:
             os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def _stage(target: str) -> str:
+def stage_of(target: str) -> str:
     """The stage that makes a file."""
     top, name = Path(target).parts[:2]
     return _MADE_IN.get(f"{top}/{name}", name.partition(".")[0])
