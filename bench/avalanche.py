@@ -1,16 +1,15 @@
 """ER and A-GEM by Avalanche, in a process of its own because it may need other versions than we do.
 
 It has packages of its own and shares torch with us. As a program it is that process: it answers
-each line `method classes share` on its input by the seconds that one run took.
+each line `method classes share` on its input by the CPU seconds that one run took.
 """
 
-import json
 import subprocess
 import sys
 from typing import Any
 
 from bench.machine import EXTRAS, ROOT, environment
-from bench.timing import Spent, spent
+from bench.timing import spent
 
 ABSENT = f"not measured: {EXTRAS.relative_to(ROOT)} lacks it; `make bench` installs it"
 
@@ -43,11 +42,11 @@ class Avalanche:
                 return line.removeprefix("bench: ").strip()
         return ""
 
-    def train(self, method: str, classes: int, share: float) -> Spent:
-        """Time of one run."""
+    def train(self, method: str, classes: int, share: float) -> float:
+        """CPU seconds of one run."""
         assert self._process.stdin is not None
         print(method, classes, share, file=self._process.stdin, flush=True)
-        return Spent(*json.loads(self._answer()))
+        return float(self._answer())
 
     def close(self) -> None:
         """End the process."""
@@ -55,8 +54,8 @@ class Avalanche:
             self._process.communicate()
 
 
-def train(method: str, stream: Any, buffer: int = 200) -> Spent:
-    """One run on all tasks, without evaluation."""
+def train(method: str, stream: Any, buffer: int = 200) -> float:
+    """CPU seconds of one run on all tasks, without evaluation."""
     import torch
     from avalanche.benchmarks import benchmark_from_datasets
     from avalanche.benchmarks.utils import as_classification_dataset
@@ -109,7 +108,7 @@ def serve() -> None:
         print(f"bench: {version('avalanche-lib')} with torch {version('torch')}", flush=True)
         for line in sys.stdin:
             method, classes, share = line.split()
-            print("bench:", json.dumps(train(method, stream(classes, share))), flush=True)
+            print("bench:", train(method, stream(classes, share)), flush=True)
 
 
 if __name__ == "__main__":

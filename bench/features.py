@@ -4,8 +4,6 @@ The share of the matrix-product peak is the convolutions' FLOP per CPU second ov
 fastest large fp32 product in any round of the run: a slow one would flatter us.
 """
 
-import time
-
 import numpy as np
 import torch
 from PIL import Image
@@ -14,7 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from torchvision import transforms
 
 from bench.section import Section, Size
-from bench.timing import Measure, Spent, Times, Way, interleaved, ratio
+from bench.timing import Measure, Times, Way, interleaved, ratio, spent
 from sharc.artifacts.arrays import Array
 from sharc.backbones.base import Backbone
 from sharc.features.engines import choose_engine
@@ -78,15 +76,10 @@ def flop_per_image(module: nn.Module, size: int) -> int:
     return int(counter.get_total_flops())
 
 
-def best_product() -> Spent:
+def best_product() -> float:
     """The fastest of a few."""
     square = torch.randn(MATMUL, MATMUL)
-    spent = []
-    for _ in range(PRODUCTS):
-        start = time.process_time()
-        square @ square
-        spent.append(time.process_time() - start)
-    return Spent(min(spent), min(spent))
+    return min(spent(lambda: square @ square) for _ in range(PRODUCTS))
 
 
 def measure(name: str, size: int, count: int, rounds: int) -> dict[str, Times]:
@@ -113,11 +106,11 @@ def run(size: Size) -> Section:
     section = Section()
     cases = SMALL if size.small else CASES
     found = {name: measure(name, *case, size.rounds) for name, case in cases.items()}
-    peak = 2 * MATMUL**3 / min(min(times["peak"].cpu) for times in found.values())
+    peak = 2 * MATMUL**3 / min(min(times["peak"]) for times in found.values())
     for name, times in found.items():
         pixels, count = cases[name]
         flop = flop_per_image(network_of(load("backbone", name)(), pixels), pixels)
-        shares = [100 * flop * count / cpu / peak for cpu in times["ours"].cpu]
+        shares = [100 * flop * count / cpu / peak for cpu in times["ours"]]
         share = Measure.of(*shares)
         section.measures[f"features_percent_of_peak_{name}"] = share
         for way in ("authors", "authors_saliency"):

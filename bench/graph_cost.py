@@ -17,11 +17,12 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from bench.machine import ROOT
-from bench.timing import Spent, spent
+from bench.timing import spent
 
 MANY = """
 
@@ -43,6 +44,7 @@ Train.classes = property(lambda job: classes(job.method, "dense", {{}}))
 """
 PRETEND = """
 from pathlib import Path
+from typing import NamedTuple
 from sharc.artifacts.files import write_text, sha256_of
 from sharc.artifacts.receipts import Receipt, write_receipt
 from sharc.pipeline import load_graph
@@ -57,6 +59,14 @@ for number, job in enumerate(graph.jobs.values()):
 """
 
 
+class Cost(NamedTuple):
+    """Seconds of a command, and the peak MB over all commands so far."""
+
+    wall: float
+    cpu: float
+    peak: int
+
+
 def main() -> None:
     """Measure each size and print a table and the fit."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -67,17 +77,17 @@ def main() -> None:
     rows = []
     for count in chosen.counts:
         rows.append(measure(count, chosen.fresh))
-        cells = (f"{one.wall:.1f}, {one.cpu:.1f}, {peak}" for one, peak in rows[-1])
+        cells = (f"{one.wall:.1f}, {one.cpu:.1f}, {one.peak}" for one in rows[-1])
         print(f"| {count:,} | {' | '.join(cells)} |", flush=True)
     if len(rows) > 1:
         for column, name in enumerate(("nothing built", "all current")[: len(rows[0])]):
-            cpu = [row[column][0].cpu for row in rows]
+            cpu = [row[column].cpu for row in rows]
             slope, start = np.polyfit(chosen.counts, cpu, 1)
             print(f"{name}: {start:.1f} + {slope * 1000:.2f} CPU s per 1,000 jobs")
 
 
-def measure(count: int, fresh: bool) -> list[tuple[Spent, int]]:
-    """Seconds and peak MB of a dry run with nothing built and, unless fresh, with all current."""
+def measure(count: int, fresh: bool) -> list[Cost]:
+    """What it takes to do a dry run with nothing built and, unless fresh, with all current."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "sharc"
         for name in ("Snakefile", "params.yaml", "profiles", "src", "data/paper", "docs"):
@@ -103,12 +113,15 @@ def copy(source: Path, target: Path) -> None:
     )
 
 
-def timed(folder: Path, *words: str) -> tuple[Spent, int]:
-    """Run a command in the folder: its seconds, and the peak MB over all children so far."""
+def timed(folder: Path, *words: str) -> Cost:
+    """Run a command in the folder."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     env = os.environ | {"PATH": path, "PYTHONPATH": str(folder / "src")}
     run = partial(subprocess.run, words, cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
-    return spent(run), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    start = time.perf_counter()
+    cpu = spent(run)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    return Cost(time.perf_counter() - start, cpu, peak)
 
 
 if __name__ == "__main__":

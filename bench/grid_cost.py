@@ -116,4 +116,4 @@ def seconds(method: str, shape: Shape, buffer: int, count: int, tests: int) -> f
         train_tasks=[task[:count] for task in stream.train_tasks],
         test_tasks=[task[: tests // shape.tasks] for task in stream.test_tasks],
     )
-    return spent(lambda: ours(method, short, buffers=(buffer,))).cpu
+    return spent(lambda: ours(method, short, buffers=(buffer,)))

@@ -57,7 +57,7 @@ def run(size: Size) -> Section:
             for method in ("er", "er_full", "gem"):
                 ways = {str(n): of_method(method) for n, of_method in made.items()}
                 times = interleaved(ways, ROUNDS, warm_up=False)
-                costs = [min(times[str(n)].cpu) for n in sizes]
+                costs = [min(times[str(n)]) for n in sizes]
                 slopes[LABELS[method]] = exponent(sizes, costs)
             section.measures[f"growth_{axis}"] = Measure.of(max(slopes.values()))
             said = ", ".join(f"{method} {slope:.2f}" for method, slope in slopes.items())

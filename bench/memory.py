@@ -23,7 +23,7 @@ from bench.profiles import where
 from bench.section import Section, Size
 from bench.streams import CIFAR10, OFFLINE, synthetic
 from bench.streams import Shape as DataShape
-from bench.timing import Measure, Spent, Way, interleaved, ratio, spent
+from bench.timing import Measure, Way, interleaved, ratio, spent
 from bench.training import BUFFER, OPTIONS, ours
 from sharc.buffers.sharc import SharcBuffer
 from sharc.engine.device import one_thread
@@ -75,7 +75,7 @@ def run(size: Size) -> Section:
     return section
 
 
-def sharc(method: str, stream: TaskStream, memory: str, seeds: int) -> Spent:
+def sharc(method: str, stream: TaskStream, memory: str, seeds: int) -> float:
     """Train a method with an associative buffer; making the synthetic maps is not counted."""
     maps: Any = stream.maps
     making = maps.seconds
@@ -83,8 +83,8 @@ def sharc(method: str, stream: TaskStream, memory: str, seeds: int) -> Spent:
     runs = [RunSpec(seed, BUFFER, THETA) for seed in range(seeds)]
     options = {"device": "cpu"} | OPTIONS.get(method, {})
     strategy = load("method", method.partition("_")[0])
-    cpu, wall = spent(lambda: train(stream, runs, strategy, options, make))
-    return Spent(cpu - (maps.seconds - making), wall)
+    cpu = spent(lambda: train(stream, runs, strategy, options, make))
+    return cpu - float(maps.seconds - making)
 
 
 def relu_maps(n: int) -> Tensor:
@@ -167,7 +167,7 @@ def direct(x: Tensor, kept: Tensor) -> tuple[float, float, float]:
         for maps, mask in zip(x.split(BATCH), kept.split(BATCH), strict=True):
             found.append(memory.read(maps, mask))
 
-    return spent(write).cpu, spent(read).cpu, error(torch.cat(found), x, kept)
+    return spent(write), spent(read), error(torch.cat(found), x, kept)
 
 
 def stored(memory: Any, x: Tensor, kept: Tensor) -> tuple[float, float, float]:
@@ -177,7 +177,7 @@ def stored(memory: Any, x: Tensor, kept: Tensor) -> tuple[float, float, float]:
     written = spent(lambda: memory.write(x, labels))
     x, kept, labels = x[:1000], kept[:1000], labels[:1000]
     read = spent(lambda: found.append(memory.recall(x, kept, labels)))
-    return written.cpu, read.cpu, error(found[0], x, kept)
+    return written, read, error(found[0], x, kept)
 
 
 def error(recalled: Tensor, x: Tensor, kept: Tensor) -> float:

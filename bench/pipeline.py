@@ -41,15 +41,15 @@ def run(size: Size) -> Section:
         project.commit("built")
         made = list(provenance(project.folder))
         for name, times in (idle := interleaved(ways, size.rounds)).items():
-            section.measures[f"nothing_{name}_seconds"] = Measure.of(*times.cpu)
+            section.measures[f"nothing_{name}_seconds"] = Measure.of(*times)
     work = sum(one["cpu_seconds"] for one in made)
-    per_job = (first.cpu[0] - work - statistics.median(idle["snakemake"].cpu)) / len(made)
+    per_job = (first[0] - work - statistics.median(idle["snakemake"])) / len(made)
     section.measures["cpu_seconds_per_job"] = Measure.of(per_job)
     features = (one for one in made if one["job"].startswith("features:"))
     section.measures["peak_mb_features"] = Measure.of(
         max(one["peak_memory_mb"] for one in features)
     )
-    section.measures["graph_seconds"] = Measure.of(graph_cost.measure(JOBS, fresh=True)[0][0].cpu)
+    section.measures["graph_seconds"] = Measure.of(graph_cost.measure(JOBS, fresh=True)[0].cpu)
     for suite in SUITES:
         found = json.loads((ROOT / f"results/{suite}/made.json").read_text())["duration"]
         section.measures[f"{suite}_minutes"] = Measure.of(found["minutes"])

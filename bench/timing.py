@@ -1,8 +1,8 @@
 """Interleaved repetitions, their median and spread.
 
 A round runs every way once, so that a busy moment of the machine hits all alike; what is reported
-of a comparison is the median over rounds of the ratio within a round. CPU time is used where both
-sides compute with the same threads: on a shared machine wall time measures the neighbours.
+of a comparison is the median over rounds of the ratio within a round. All times are CPU time: on a
+shared machine wall time measures the neighbours.
 """
 
 import resource
@@ -10,9 +10,9 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 Way = Callable[[], object]
+Times = list[float]  # of one way in each round
 
 
 @dataclass(frozen=True)
@@ -42,51 +42,31 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1e}"
 
 
-class Spent(NamedTuple):
-    """Seconds of one call."""
-
-    cpu: float
-    wall: float
-
-
-@dataclass(frozen=True)
-class Times:
-    """Seconds of one way in each round."""
-
-    cpu: list[float]
-    wall: list[float]
-
-
 def cpu_seconds() -> float:
     """CPU time of this process and of its finished children."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)  # os.times counts in hundredths
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def spent(run: Way) -> Spent:
-    """What a call takes; one that is timed elsewhere returns its own `Spent`."""
-    wall, cpu = time.perf_counter(), cpu_seconds()
+def spent(run: Way) -> float:
+    """CPU seconds of a call; one that is timed elsewhere returns its own."""
+    start = cpu_seconds()
     reported = run()
-    if isinstance(reported, Spent):
-        return reported
-    return Spent(cpu_seconds() - cpu, time.perf_counter() - wall)
+    return reported if isinstance(reported, float) else cpu_seconds() - start
 
 
 def interleaved(ways: Mapping[str, Way], rounds: int, warm_up: bool = True) -> dict[str, Times]:
-    """Time every way in every round."""
-    times = {name: Times([], []) for name in ways}
-    for round_number in range(rounds + warm_up):
+    """CPU seconds of every way in every round."""
+    times: dict[str, Times] = {name: [] for name in ways}
+    for _ in range(rounds + warm_up):
         for name, run in ways.items():
-            cpu, wall = spent(run)
-            if round_number >= warm_up:
-                times[name].cpu.append(cpu)
-                times[name].wall.append(wall)
-    return times
+            times[name].append(spent(run))
+    return {name: found[warm_up:] for name, found in times.items()}
 
 
 def ratio(slow: Times, fast: Times, work: float = 1.0) -> Measure:
     """How many times as fast, round by round; `work` is what `fast` does for each of `slow`."""
-    return Measure.of(*(work * a / b for a, b in zip(slow.cpu, fast.cpu, strict=True)))
+    return Measure.of(*(work * a / b for a, b in zip(slow, fast, strict=True)))
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
