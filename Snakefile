@@ -207,7 +207,7 @@ use rule job as claims with:
 
 use rule job as report with:
     input:
-        suite.files("tables", "figures", "claims", "ladder"),
+        suite.files("tables", "figures", "claims", "ladder", "specifications"),
     output:
         report(
             update("outputs/report.html"),

@@ -21,6 +21,8 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
     """Copy tables, figures, claims and the summary; made.json says from what and at what cost."""
     params = load_params(suite=suite)
     graph = build_graph(params)
+    if params.chosen.specifications:  # the tables beside them are those of the other suites
+        only = only or ["specifications"]
     exported = _exported(graph.jobs, only)
     command = "snakemake --cores 2 all"
     if only:

@@ -1,12 +1,17 @@
 """The model of a suite of specifications: factors, the sample, and combinations not to run."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
 from sharc.config.base import Block, Count, Positive, Theta
 
 Value = str | int | float | bool
+Question = Literal["gain", "saliency", "recall"]
+
+
+def _every_question() -> list[Question]:
+    return ["gain", "saliency", "recall"]
 
 
 class FactorBlock(Block):
@@ -32,8 +37,9 @@ class Excluded(Block):
 
 
 class SpecificationsBlock(Block):
-    """One experiment under many defensible choices."""
+    """One experiment under many defensible choices; `questions` name what is compared in each."""
 
+    questions: Annotated[list[Question], Field(min_length=1, default_factory=_every_question)]
     sample: Count
     seed: Annotated[int, Field(ge=0)]
     train_images: Count | None

@@ -30,7 +30,7 @@ def draw(curve: Curve, factors: Sequence[Factor], *, name: str, title: str, what
     """`what` says what the gain is of, for the axis and the caption."""
     frame = table(curve, factors)
     wide, narrow = (_sheet(curve, factors, what, width) for width in (_WIDE, _NARROW))
-    return Drawing(name, title, _caption(curve, what), wide, frame, narrow=narrow)
+    return Drawing(name, title, _caption(curve, what), wide, frame, narrow=narrow, dense=True)
 
 
 def table(curve: Curve, factors: Sequence[Factor]) -> pd.DataFrame:

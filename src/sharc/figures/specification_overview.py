@@ -30,7 +30,7 @@ _CAPTION = (
 def draw(outcomes: Sequence[Outcome]) -> Drawing:
     """A row per question, a column per scenario."""
     wide, narrow = (_sheet(outcomes, width) for width in (7.2, 3.7))
-    return Drawing(NAME, TITLE, _CAPTION, wide, _table(outcomes), narrow=narrow)
+    return Drawing(NAME, TITLE, _CAPTION, wide, _table(outcomes), narrow=narrow, dense=True)
 
 
 def _table(outcomes: Sequence[Outcome]) -> pd.DataFrame:

@@ -26,7 +26,8 @@ BASE_LINE, PLUS_LINE = ":", "-"
 class Drawing:
     """A finished figure with its caption and the numbers it shows; photographs keep all colours.
 
-    `narrow` is the same figure for a screen too narrow for the wide one.
+    `narrow` is the same figure for a screen too narrow for the wide one. One with thousands of
+    strokes is `dense`: it is saved without an SVG, which would be many times the size of the PNG.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Drawing:
     data: pd.DataFrame | None = None  # None where a stage writes the numbers itself
     photographs: bool = False
     narrow: Figure | None = None
+    dense: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,13 @@ def _shrink(path: Path) -> None:
 
 def save(drawing: Drawing, out: Path) -> list[str]:
     """Write PNG, PDF and SVG with no date, tool or version inside, and the numbers as CSV."""
-    made = [out / f"{drawing.name}.{ending}" for ending in _UNDATED]
+    endings = [ending for ending in _UNDATED if not (drawing.dense and ending == "svg")]
+    made = [out / f"{drawing.name}.{ending}" for ending in endings]
     for path in made:
         _write(drawing.figure, path, small=not drawing.photographs)
     if drawing.narrow is not None:
-        made.append(out / f"{drawing.name}_narrow.svg")
-        _write(drawing.narrow, made[-1], small=False)
+        made.append(out / f"{drawing.name}_narrow.{'png' if drawing.dense else 'svg'}")
+        _write(drawing.narrow, made[-1], small=not drawing.photographs)
     if drawing.data is not None:
         made.append(out / f"{drawing.name}.csv")
         numbers = drawing.data.to_csv(index=False, float_format="%.6g", lineterminator="\n")

@@ -11,10 +11,14 @@ from sharc.pipeline.figure1 import Figure1
 from sharc.pipeline.figures import Figures
 from sharc.pipeline.ladder import Ladder
 from sharc.pipeline.layout import layout
+from sharc.pipeline.specifications import Specifications
 from sharc.pipeline.tables import Tables
 from sharc.report.facts import deviations, suite_facts
+from sharc.results import labels
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result, upstream
+
+COMMITTED = Path("results/specifications")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,7 @@ class Report(Job):
     figures: Figures
     claims: Claims
     ladder: Ladder | None
+    specifications: Path | None
     upstream: dict[str, Job]  # every job of the suite but this one
 
     @classmethod
@@ -35,13 +40,30 @@ class Report(Job):
         [tables], [figures], [claims] = graph.of(Tables), graph.of(Figures), graph.of(Claims)
         ladder = next(iter(graph.of(Ladder)), None)
         needs: tuple[Job, ...] = (*graph.of(Collect), *graph.of(Figure1), tables, figures, claims)
-        needs += (ladder,) if ladder else ()
+        specified = graph.of(Specifications)
+        needs += (*((ladder,) if ladder else ()), *specified)
         settings: dict[str, Any] = {
             "layout": layout(graph.params),
             "suite": suite_facts(graph.params),
             "deviations": deviations(graph.params),
         }
-        yield cls("all", settings, needs, tables, figures, claims, ladder, upstream(needs))
+        yield cls(
+            "all",
+            settings,
+            needs,
+            tables,
+            figures,
+            claims,
+            ladder,
+            _specifications(graph),
+            upstream(needs),
+        )
+
+    @property
+    def more_reads(self) -> tuple[str, ...]:
+        if self.specifications != COMMITTED:
+            return ()
+        return tuple(str(path) for path in sorted(COMMITTED.iterdir()) if path.name != "made.json")
 
     @property
     def folder(self) -> Path:
@@ -70,5 +92,14 @@ class Report(Job):
             provenance=provenance(made) | {"training": commits(made)},
             costs=costs(made),
             ladder=self.ladder.folder if self.ladder else None,
+            specifications=self.specifications,
         )
         return Result([self.target])
+
+
+def _specifications(graph: Graph) -> Path | None:
+    """What the suite itself found, or what is committed, if the suite has the paper's images."""
+    for job in graph.of(Specifications):
+        return job.folder
+    ours = labels.PAPER_COLUMN.keys() & set(graph.params.chosen.datasets)
+    return COMMITTED if ours and (COMMITTED / "index.json").is_file() else None

@@ -77,7 +77,7 @@ def records(jobs: "Mapping[str, Job]") -> "dict[str, dict[str, Any]]":
 def provenance(jobs: "Mapping[str, Job]") -> dict[str, Any]:
     """Commits, versions and the verified digests of the data."""
     made = records(jobs)
-    training = [made[name] for name in made if jobs[name].stage in {"train", "rungs"}]
+    training = [made[name] for name in made if jobs[name].stage in {"train", "rungs", "specified"}]
     last = max(training, key=lambda record: record["started"], default={})
     return {
         "commit": ", ".join(sorted({str(record["commit"]) for record in training})),

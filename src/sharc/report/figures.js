@@ -15,7 +15,7 @@ function enlarge(index) {
   document.getElementById("large-title").textContent = figure.dataset.title;
   const data = figure.querySelector("figcaption a[download]");
   save("csv", name, data && data.href);
-  save("svg", name, picture.src);
+  save("svg", name, picture.src.startsWith("data:image/svg") && picture.src);
   magnify(false);
 }
 function save(kind, name, address) {

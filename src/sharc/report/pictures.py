@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from PIL import Image
+
 from sharc.artifacts.files import read_json
 
 Json = dict[str, Any]
@@ -19,10 +21,12 @@ def figures(folder: Path) -> Json:
         figure.update(narrow="", data="", photographs=figure.get("photographs", False))
         for name in figure["files"]:
             path = folder / name
-            if name.endswith("_narrow.svg"):
+            if path.stem.endswith("_narrow"):
                 figure["narrow"] = _image(path)
             elif name.endswith(".svg"):
                 figure.update(_size(path), source=_image(path))
+            elif name.endswith(".png") and f"{path.stem}.svg" not in figure["files"]:
+                figure.update(_pixels(path), source=_image(path))
             elif name.endswith(".csv"):
                 figure["data"] = f"data:text/csv;charset=utf-8,{quote(path.read_text('utf-8'))}"
     return index
@@ -37,7 +41,18 @@ def lead(index: Json) -> Json | None:
 
 def _image(path: Path) -> str:
     data = base64.b64encode(path.read_bytes()).decode()
-    return f"data:image/svg+xml;base64,{data}"
+    kind = {".svg": "svg+xml", ".png": "png"}[path.suffix]
+    return f"data:image/{kind};base64,{data}"
+
+
+def _pixels(path: Path) -> dict[str, int]:
+    """The same of a PNG, by its resolution."""
+    with Image.open(path) as image:
+        dots = image.info.get("dpi", (72, 72))
+        return {
+            name: round(pixels * 72 / dot)
+            for name, pixels, dot in zip(("width", "height"), image.size, dots, strict=True)
+        }
 
 
 def _size(path: Path) -> dict[str, int]:

@@ -83,10 +83,11 @@ def arms(params: Params, spec: Specification, factors: Sequence[Factor]) -> list
         return Arm(name, cell, given, chosen)
 
     found = [arm(PLAIN, None, under), arm(SHARC, under.sharc.memory, under)]
-    if under.switches.saliency != "random" and theta != 0:
+    asked = params.chosen.specifications.questions if params.chosen.specifications else ()
+    if "saliency" in asked and under.switches.saliency != "random" and theta != 0:
         random = params_under(params, wanted | {SALIENCY: "random"})
         found.append(arm(RANDOM, under.sharc.memory, random))
-    if under.sharc.memory != "none" and theta != 0:
+    if "recall" in asked and under.sharc.memory != "none" and theta != 0:
         found.append(arm(ZEROS, "none", under))
     return found
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from sharc.artifacts.files import read_json, write_text
 from sharc.report import answer as words
-from sharc.report import listed, page, pictures
+from sharc.report import listed, page, pictures, specified
 from sharc.results.folder import Results
 from sharc.results.layout import Layout
 from sharc.results.verdicts import NOT_TESTED, VERDICTS
@@ -24,6 +24,7 @@ SECTIONS = {
     "claims": "The paper's claims",
     "ledger": "Memory held",
     "clser_heads": "CLS-ER's heads",
+    "specifications": "Under other choices",
     "ladder": "Where the paper's numbers come from",
     "run": "How it was run",
     "deviations": "Deviations",
@@ -46,6 +47,7 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     provenance: dict[str, Any],
     costs: list[dict[str, Any]] | None = None,
     ladder: Path | None = None,
+    specifications: Path | None = None,
     deviations: Sequence[dict[str, str]] = (),
     answer: Sequence[str] = (),
 ) -> None:
@@ -55,8 +57,9 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     holds commit, versions, `data`: {dataset: {any key: text}} and `training`: {job: commit};
     `deviations` are this suite's own, shown before those of every suite; `costs` are rows (stage,
     jobs, seconds, cpu_hours, peak_mb); None leaves the table out, so that the file's bytes depend
-    on content alone. `ladder` is the folder of stage ladder; None leaves its section out. `answer`
-    are the sentences of the first screen; without them they are made from gains and claims.
+    on content alone. `ladder` and `specifications` are the folders of those stages (of the latter
+    also committed results); None leaves a section out. `answer` are the sentences of the first
+    screen; without them they are made from specifications, gains and claims.
     """
     found, shape = Results(results), Layout.of(layout)
     claims = read_json(claims_json)
@@ -65,10 +68,12 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     extra: dict[str, Any] = {"ledger": None, "clser_heads": None}
     extra |= {one.name: listed.shown(one) for one in made(found, shape, which=OURS)}
     extra["ladder"] = None if ladder is None else pictures.figures(ladder)
+    extra["specifications"] = None if specifications is None else specified.section(specifications)
+    across = extra["specifications"]["answer"] if specifications else []
     content = {
         "suite": {"suite": "", **suite},
         "ran": words.ran(found, shape, suite.get("backbone", "")),
-        "answer": list(answer) or words.sentences(found, compared, claims),
+        "answer": list(answer) or [*across, *words.sentences(found, compared, claims)],
         "lead": pictures.lead(drawn),
         "claims": claims,
         "counts": {verdict: claims["counts"][verdict] for verdict in VERDICTS},
