@@ -145,6 +145,7 @@ use rule job as specified with:
 use rule job as specifications with:
     input:
         suite.files("specified"),
+        "data/paper/claims.yaml",
     output:
         update("outputs/specifications/index.json"),
     log:

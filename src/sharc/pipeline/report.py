@@ -18,7 +18,7 @@ from sharc.results import labels
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result, upstream
 
-COMMITTED = Path("results/specifications")
+COMMITTED = Path("results/specifications"), Path("results/power")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +61,14 @@ class Report(Job):
 
     @property
     def more_reads(self) -> tuple[str, ...]:
-        if self.specifications != COMMITTED:
-            return ()
-        return tuple(str(path) for path in sorted(COMMITTED.iterdir()) if path.name != "made.json")
+        shown = [folder for folder in (self.specifications, self.power) if folder in COMMITTED]
+        found = [path for folder in shown for path in sorted(folder.iterdir())]
+        return tuple(str(path) for path in found if path.name != "made.json")
+
+    @property
+    def power(self) -> Path | None:
+        """The committed results with more seeds, beside a section on specifications."""
+        return _committed(self.specifications is not None, COMMITTED[1])
 
     @property
     def folder(self) -> Path:
@@ -93,6 +98,7 @@ class Report(Job):
             costs=costs(made),
             ladder=self.ladder.folder if self.ladder else None,
             specifications=self.specifications,
+            power=self.power,
         )
         return Result([self.target])
 
@@ -102,4 +108,8 @@ def _specifications(graph: Graph) -> Path | None:
     for job in graph.of(Specifications):
         return job.folder
     ours = labels.PAPER_COLUMN.keys() & set(graph.params.chosen.datasets)
-    return COMMITTED if ours and (COMMITTED / "index.json").is_file() else None
+    return _committed(bool(ours), COMMITTED[0])
+
+
+def _committed(wanted: bool, folder: Path) -> Path | None:
+    return folder if wanted and (folder / "index.json").is_file() else None

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from sharc.artifacts.files import read_json
 from sharc.report import listed, pictures
 from sharc.results import labels
 from sharc.results.layout import SCENARIOS
@@ -16,9 +17,13 @@ Json = dict[str, Any]
 _SHOWN = 12  # interactions
 
 
-def section(folder: Path) -> Json:
-    """Everything that the section shows; claims by id, for the section on them."""
+def section(folder: Path, power: Path | None = None) -> Json:
+    """Everything that the section shows; claims by id, for the section on them.
+
+    `power` is a folder of the same kind, of the suite that has more seeds.
+    """
     index = pictures.figures(folder)
+    more = read_json(power / "index.json")["power"] if power else []
     first, *others = index["figures"] or [None]
     return {
         "lead": first,
@@ -26,7 +31,7 @@ def section(folder: Path) -> Json:
         "answer": index["answer"],
         "sentences": index["sentences"],
         "flips": index["flips"],
-        "power": index["power"],
+        "power": [*index["power"], *more],
         "counts": index["counts"],
         "claims": {claim["id"]: claim["text"] for claim in index["claims"]},
         "effects": _listing(folder / "effects.csv", effects),

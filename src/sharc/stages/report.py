@@ -48,6 +48,7 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     costs: list[dict[str, Any]] | None = None,
     ladder: Path | None = None,
     specifications: Path | None = None,
+    power: Path | None = None,
     deviations: Sequence[dict[str, str]] = (),
     answer: Sequence[str] = (),
 ) -> None:
@@ -58,8 +59,9 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     `deviations` are this suite's own, shown before those of every suite; `costs` are rows (stage,
     jobs, seconds, cpu_hours, peak_mb); None leaves the table out, so that the file's bytes depend
     on content alone. `ladder` and `specifications` are the folders of those stages (of the latter
-    also committed results); None leaves a section out. `answer` are the sentences of the first
-    screen; without them they are made from specifications, gains and claims.
+    also committed results; `power` is of the suite with more seeds); None leaves a section out.
+    `answer` are the sentences of the first screen; without them they are made from specifications,
+    gains and claims.
     """
     found, shape = Results(results), Layout.of(layout)
     claims = read_json(claims_json)
@@ -68,12 +70,13 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     extra: dict[str, Any] = {"ledger": None, "clser_heads": None}
     extra |= {one.name: listed.shown(one) for one in made(found, shape, which=OURS)}
     extra["ladder"] = None if ladder is None else pictures.figures(ladder)
-    extra["specifications"] = None if specifications is None else specified.section(specifications)
-    across = extra["specifications"]["answer"] if specifications else []
+    across = specified.section(specifications, power) if specifications else None
+    extra["specifications"] = across
     content = {
         "suite": {"suite": "", **suite},
         "ran": words.ran(found, shape, suite.get("backbone", "")),
-        "answer": list(answer) or [*across, *words.sentences(found, compared, claims)],
+        "answer": list(answer)
+        or [*(across["answer"] if across else ()), *words.sentences(found, compared, claims)],
         "lead": pictures.lead(drawn),
         "claims": claims,
         "counts": {verdict: claims["counts"][verdict] for verdict in VERDICTS},
