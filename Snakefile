@@ -1,16 +1,12 @@
-"""From source to report, one rule per stage.
-
+"""From source to report, one rule per stage, each declared in src/sharc/pipeline/<stage>.py:
     snakemake --cores 8 all --config suite=offline   a suite; by default params.yaml chooses it
     snakemake --cores 8 outputs/report.html          any artifact, or a folder of them
-
-Content decides what is current, not times (`sharc.workflow.freshness`); `update` leaves in place
-what a job need not make again. Each stage is declared in `src/sharc/pipeline/<stage>.py`.
+Content, not times, decides what is current; `update` keeps what a job need not make again.
 """
 
 from sharc.entry.snakefile import start
 
 suite = start(workflow, config.get("suite"))
-FEATURES = f"outputs/{suite.trained_on}/{{dataset}}/{{backbone}}/meta.json"
 
 
 report: "docs/captions/workflow.rst"
@@ -21,7 +17,6 @@ wildcard_constraints:
 
 
 rule all:
-    default_target: True
     input:
         suite.files("report", "ladder"),
 
@@ -37,6 +32,13 @@ rule job:  # what all stages have in common
     shell:
         "python -m sharc.entry.job {output[0]} --suite {params.suite}"
         " --threads {threads} --log {log}"
+
+
+use rule job as training with:  # and what those that train have in common
+    priority: 1
+    threads: suite.threads("train")
+    resources:
+        **suite.resources("train"),
 
 
 use rule job as download with:
@@ -70,7 +72,7 @@ use rule job as features with:
         **suite.resources("features"),
 
 
-use rule job as streamed with:
+use rule training as streamed with:
     input:
         suite.needs("streamed"),  # data/raw/<dataset> and data/splits/<split>.json
     output:
@@ -78,23 +80,17 @@ use rule job as streamed with:
     log:
         "outputs/logs/streamed/{split}/{backbone}.log",
     priority: 2
-    threads: suite.threads("train")
-    resources:
-        **suite.resources("train"),
 
 
-use rule job as train with:
+use rule training as train with:
     input:
         split="data/splits/{dataset}.json",
-        features=FEATURES,
+        features=f"outputs/{suite.trained_on}/{{dataset}}/{{backbone}}/meta.json",
     output:
         update("outputs/runs/{dataset}/{backbone}/{method}/{memory}.receipt.json"),
     log:
         "outputs/logs/train/{dataset}/{backbone}/{method}/{memory}.log",
     priority: suite.longest_first("train")
-    threads: suite.threads("train")
-    resources:
-        **suite.resources("train"),
 
 
 use rule job as figure1 with:
@@ -106,17 +102,13 @@ use rule job as figure1 with:
         "outputs/logs/figure1/{dataset}.log",
 
 
-use rule job as rungs with:
+use rule training as rungs with:
     input:
         suite.needs("rungs"),  # data/splits/<dataset>@ladder.json and its features
     output:
         update("outputs/rungs/{dataset}/{method}/receipt.json"),
     log:
         "outputs/logs/rungs/{dataset}/{method}.log",
-    priority: 1
-    threads: suite.threads("train")
-    resources:
-        **suite.resources("train"),
 
 
 use rule job as ladder with:
@@ -129,7 +121,7 @@ use rule job as ladder with:
         "outputs/logs/ladder.log",
 
 
-use rule job as specified with:
+use rule training as specified with:
     input:
         suite.needs("specified"),  # data/splits/<split>.json and its features
     output:
@@ -137,9 +129,6 @@ use rule job as specified with:
     log:
         "outputs/logs/specified/{split}/{backbone}.log",
     priority: suite.longest_first("specified")
-    threads: suite.threads("train")
-    resources:
-        **suite.resources("train"),
 
 
 use rule job as specifications with:
@@ -168,11 +157,7 @@ use rule job as tables with:
         "data/paper/results.csv",
     output:
         update("outputs/tables/comparison.md"),
-        report(
-            update(suite.shown("tables")),
-            caption="docs/captions/tables.rst",
-            category="Tables",
-        ),
+        report(update(suite.shown("tables")), **suite.caption("tables.rst")),
     log:
         "outputs/logs/tables.log",
 
@@ -184,11 +169,7 @@ use rule job as figures with:
         "data/paper/results.csv",
     output:
         update("outputs/figures/index.json"),
-        report(
-            update(suite.shown("figures")),
-            caption="docs/captions/figures.rst",
-            category="Figures",
-        ),
+        report(update(suite.shown("figures")), **suite.caption("figures.rst")),
     log:
         "outputs/logs/figures.log",
 
@@ -210,11 +191,7 @@ use rule job as report with:
     input:
         suite.files("tables", "figures", "claims", "ladder", "specifications"),
     output:
-        report(
-            update("outputs/report.html"),
-            caption="docs/captions/report.rst",
-            category="Report",
-        ),
+        report(update("outputs/report.html"), **suite.caption("report.rst")),
     log:
         "outputs/logs/report.log",
 

@@ -155,10 +155,11 @@ def test_dvc_versions_everything_that_a_job_makes():
 
 def test_the_snakefile_has_a_rule_for_each_stage_that_makes_its_jobs_files():
     text = (ROOT / "Snakefile").read_text()
-    rules = dict(re.findall(r"^use rule job as (\w+) with:\n(.*?)(?=^\S)", text, re.M | re.S))
+    rule = r"^use rule \w+ as (\w+) with:\n(    input:.*?)(?=^\S)"
+    rules = dict(re.findall(rule, text, re.M | re.S))
     assert list(rules) == [stage.stage for stage in STAGES]
     for job in jobs():
-        output = re.search(r'output:\n\s+(?:report\(\s+)?update\("([^"]+)"\)', rules[job.stage])
+        output = re.search(r'output:\n\s+(?:report\()?update\("([^"]+)"\)', rules[job.stage])
         assert output, job.stage
         pattern = re.sub(r"\\{\w+\\}", "([^/]+)", re.escape(output[1]))
         found = re.fullmatch(pattern, str(job.target))
@@ -167,7 +168,7 @@ def test_the_snakefile_has_a_rule_for_each_stage_that_makes_its_jobs_files():
 
 
 def test_both_short_files_are_short():
-    for name, most in (("Snakefile", 230), ("dvc.yaml", 150)):
+    for name, most in (("Snakefile", 200), ("dvc.yaml", 150)):
         assert len((ROOT / name).read_text().splitlines()) <= most, name
 
 

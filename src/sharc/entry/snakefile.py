@@ -47,6 +47,10 @@ class Suite:
         jobs = [job for job in self.graph.in_stage(stage) if self._is_current(job)]
         return [str(path) for job in jobs for path in job.outputs if path != job.target]
 
+    def caption(self, file: str) -> dict[str, str]:
+        """How `snakemake --report` presents what a rule makes."""
+        return {"caption": f"docs/captions/{file}", "category": Path(file).stem.title()}
+
     def _is_current(self, job: Job) -> bool:
         return job.id in self.states and self.states[job.id].current
 
