@@ -250,6 +250,7 @@ class Number(LossStrategy):
 def test_a_broken_loss_is_named_by_file_and_line(method: type[Strategy], words: str) -> None:
     with pytest.raises(MethodError) as error:
         train(toy_stream(), [RunSpec(0)], method, {}, DenseBuffer)
+    assert str(error.value).count(f"{method.__name__}:") == 1
     where, said = str(error.value).split(": ", 1)
     file, line = where.rsplit(":", 1)
     assert file == __file__

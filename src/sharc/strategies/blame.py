@@ -14,6 +14,8 @@ HINT = (
 
 def located(method: type, error: Exception) -> MethodError:
     """The error as one message that names the line of the method's file it came from."""
+    if isinstance(error, MethodError):
+        return error  # it names it already
     file = _file(method)
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
     said = str(error).strip().partition("\n")[0]

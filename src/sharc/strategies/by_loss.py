@@ -10,7 +10,8 @@
             return total
 
 `replayed` is empty in the first task; then it holds one part per draw, or one per past task where
-the whole memory is replayed. What more a method needs it says by overriding a hook.
+the whole memory is replayed. Logits are those of all classes; `self.seen` marks the classes of the
+tasks so far, the current one among them. What more a method needs it says by overriding a hook.
 """
 
 from abc import abstractmethod
@@ -40,6 +41,7 @@ class LossStrategy(Strategy):
     def __init__(self, head: Head, runs: list[RunSpec], options: MethodOptions) -> None:
         super().__init__(head, runs, options)
         self.copies: dict[str, Head] = {}
+        self.seen = torch.zeros(head.n_classes, dtype=torch.bool, device=head.b.device)
         self._stacked = StackedLoss(self, self.draws)
 
     # What a method is made of. ----------------------------------------------------------------
@@ -86,6 +88,7 @@ class LossStrategy(Strategy):
 
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Take the memory where all of it is replayed; draws come with each batch."""
+        self.seen[self.classes[task]] = True  # in place, so that the loss is not recorded anew
         self._stacked.replay = replay if self.replays == "all" else None
 
     def step(self, batch: Batch) -> None:

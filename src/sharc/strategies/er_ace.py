@@ -4,10 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from sharc.engine.head import Head
-from sharc.engine.runs import RunSpec
-from sharc.engine.types import Examples, Replay
-from sharc.options import MethodOptions
+from sharc.engine.types import Examples
 from sharc.strategies.by_loss import LossStrategy
 
 
@@ -20,19 +17,10 @@ class ERACE(LossStrategy):
 
     replays = "sampled"
 
-    def __init__(self, head: Head, runs: list[RunSpec], options: MethodOptions) -> None:
-        super().__init__(head, runs, options)
-        self.every = torch.arange(head.n_classes, device=head.b.device)
-        self.seen = torch.zeros_like(self.every, dtype=torch.bool)
-
-    def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
-        """Note which classes have been seen, this task's among them."""
-        super().begin_task(task, replay, steps)
-        self.seen[self.classes[task]] = True  # in place, so that the loss is not recorded anew
-
     def loss(self, new: Examples, *replayed: Examples) -> Tensor:
         """The asymmetric cross-entropy."""
-        here = torch.eq(new.labels[:, None], self.every).any(dim=0)  # [C]
+        every = torch.arange(len(self.seen), device=self.seen.device)
+        here = torch.eq(new.labels[:, None], every).any(dim=0)  # [C]
         total = cross_entropy(among(here, new.logits), new.labels)
         for old in replayed:
             total = total + cross_entropy(among(self.seen, old.logits), old.labels)
