@@ -56,6 +56,10 @@ def test_elements_close_and_ids_are_unique(read):
     assert len(set(read.ids)) == len(read.ids)
 
 
+def test_a_table_says_which_buffers_it_shows(text):
+    assert ">Task-IL, buffers 50 and 200</h3>" in text
+
+
 def test_nothing_points_outside_the_file(text, read):
     for address in read.addresses:
         assert address.startswith(("#", "data:")), address

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from sharc.figures.left_out import left_out, tabled
-from sharc.figures.ranges import far_below, union
+from sharc.figures.ranges import FLAT, far_below, union
 from sharc.figures.style import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, Omitted, panels
 from sharc.results import labels
 from sharc.results.folder import Results
@@ -64,16 +64,19 @@ def _points(curves: pd.DataFrame, layout: Layout, scenario: str) -> pd.DataFrame
 
 
 def _share_heights(grid: dict[str, Axes], columns: int) -> list[str]:
-    """One vertical axis for all panels but those far below, which keep one of their own."""
+    """One vertical axis for all panels but those far below; its numbers where they are needed."""
     ranges = {name: panel.get_ylim() for name, panel in grid.items() if panel.has_data()}
     apart = far_below(ranges)
     together = {name: limits for name, limits in ranges.items() if name not in apart}
+    low, high = union(together) if together else (0.0, 100.0)
     labelled = set()  # rows of panels whose axis has its numbers already
     for index, (name, panel) in enumerate(grid.items()):
+        lowest = index + columns >= len(grid)  # of its column: below it is nothing
+        panel.tick_params(labelbottom=lowest)
         if name in apart:
             panel.set_title(f"{panel.get_title()}, own axis")
             continue
-        panel.set_ylim(union(together) if together else None)
+        panel.set_ylim(min(low, high - FLAT), high)
         panel.tick_params(labelleft=index // columns not in labelled)
         labelled.add(index // columns)
     return apart

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from sharc.figures.left_out import left_out, tabled
-from sharc.figures.ranges import Range, beyond_a_gap, union
+from sharc.figures.ranges import FLAT, Range, beyond_a_gap, union
 from sharc.figures.style import COLOURS, MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
 from sharc.results.folder import Results
@@ -40,6 +40,8 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
             if apart := beyond_a_gap(ranges):
                 _squeeze(panel, ranges, apart)
                 squeezed |= dict.fromkeys(apart)
+            elif (high := panel.get_ylim()[1]) - panel.get_ylim()[0] < FLAT:
+                panel.set_ylim(bottom=high - FLAT)
     for panel in axes[-1]:
         panel.set_xlabel("bytes held at the end of a run (MB)")
     figure.legend(handles=_legend(layout), loc="outside lower center", ncols=5, fontsize=7)

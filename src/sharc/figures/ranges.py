@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 Range = tuple[float, float]
+FLAT = 2.0  # points: accuracies closer than this are the same to the eye, and meant to be
 SQUEEZED = 2.0  # times the height the others need: beyond it, an axis is no longer shared
 
 
@@ -16,7 +17,7 @@ def far_below(ranges: Mapping[str, Range]) -> list[str]:
     """The fewest lowest names without which the others need less than half the height."""
     for low, rest in _splits(ranges):
         (bottom, top), (start, end) = union(ranges), union(rest)
-        if top - bottom > SQUEEZED * (end - start):
+        if top - bottom > SQUEEZED * max(end - start, FLAT):
             return list(low)
     return []
 
@@ -25,7 +26,7 @@ def beyond_a_gap(ranges: Mapping[str, Range]) -> list[str]:
     """The fewest lowest names under an empty gap that is wider than what all others span."""
     for low, rest in _splits(ranges):
         start, end = union(rest)
-        if start - union(low)[1] > end - start:
+        if start - union(low)[1] > max(end - start, FLAT):
             return list(low)
     return []
 

@@ -72,12 +72,18 @@ def _table(found: Grid, paper: dict[tuple[str, str], dict[str, float]], said: li
     sizes = sorted({row.buffer for row, _ in found.rows if row.buffer})
     return {
         "name": found.name,
-        "title": f"{labels.scenario(found.scenario)}, buffer {', '.join(map(str, sizes))}",
+        "title": f"{labels.scenario(found.scenario)}, {_buffers(sizes)}",
         "caption": caption(found),
         "datasets": [labels.dataset(name) for name in found.datasets],
         "rows": rows,
         "notes": said,
     }
+
+
+def _buffers(sizes: list[int]) -> str:
+    """`buffer 50`, `buffers 50 and 200`; nothing is said of a suite without any."""
+    many = "s" if len(sizes) > 1 else ""
+    return f"buffer{many} {labels.listed(map(str, sizes))}" if sizes else "no buffer"
 
 
 def _value(cell: Cell, metric: str, paper: dict[str, float] | None) -> Json:
