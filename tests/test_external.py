@@ -9,7 +9,7 @@ import fake_runs
 from sharc.cli.importing import import_log
 from sharc.config import load_params
 from sharc.errors import UserError
-from sharc.external.table import Run, read_runs, write_runs
+from sharc.external.table import Run, check_external, read_runs, write_runs
 from sharc.pipeline import build_graph
 from sharc.results.cells import grids
 from sharc.results.folder import Results
@@ -87,6 +87,11 @@ def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UserError, match="not a CSV file in UTF-8"):
         read_runs(tmp_path / "a.csv")
+
+
+def test_the_message_names_the_key_that_names_the_file(tmp_path):
+    with pytest.raises(UserError, match=r"params.yaml: external.mine: .*none.csv does not exist"):
+        check_external({"mine": str(tmp_path / "none.csv")})
 
 
 MATRIX = {(1, 1): 98.0, (2, 1): 60.0, (2, 2): 97.0, (3, 1): 40.0, (3, 2): 50.0, (3, 3): 96.0}

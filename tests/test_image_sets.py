@@ -217,7 +217,7 @@ def test_a_class_of_one_image_has_nothing_left_to_train_on(birds: Path):
 
 def test_a_file_that_is_no_image_is_named(birds: Path):
     (birds / "wren/notes.txt").write_text("seen in May")
-    assert f"{birds / 'wren/notes.txt'} is not an image that can be read" in refused(birds)
+    assert f"{birds / 'wren/notes.txt'} is not an image: replace or remove it." in refused(birds)
 
 
 def test_a_cut_image_is_named(birds: Path):

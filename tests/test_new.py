@@ -113,6 +113,16 @@ def test_a_wrong_start_is_one_message_and_writes_nothing(
     assert not Path("own").exists()
 
 
+@pytest.mark.parametrize(("classes", "said"), [("a", "holds 1 class, 'a'"), ("ab", "b is empty")])
+def test_a_folder_that_could_not_be_built_is_not_added(classes: str, said: str):
+    for name in classes:
+        Path("birds", name).mkdir(parents=True)
+    Image.new("RGB", (8, 8)).save("birds/a/0.png")
+    with pytest.raises(UserError, match=said):
+        new("dataset", "birds", Path("birds"))
+    assert Path("params.yaml").read_text() == PARAMS.read_text()
+
+
 def test_a_file_that_exists_is_not_overwritten():
     new("method", "twice", None)
     Path("own/twice.py").write_text("mine")

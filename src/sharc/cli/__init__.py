@@ -85,12 +85,11 @@ def new(
 def validate(suite: Suite = None) -> None:
     """Check params.yaml and say what the chosen suite would build."""
     from sharc.config import load_params
-    from sharc.external.table import read_runs
+    from sharc.external.table import check_external
     from sharc.grid import cells
 
     params = load_params(suite=suite)
-    for path in params.external.values():
-        read_runs(Path(path))
+    check_external(params.external)
     members = cells(params)
     print(
         f"params.yaml is valid. Suite {params.suite!r}: {len(members)} cells x "

@@ -1,4 +1,4 @@
-"""`sharc build`: Snakemake with one line of live progress, or none if there is no terminal."""
+"""`sharc build`: Snakemake with one line of live progress, or a line a minute into a file."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ from sharc.workflow.progress import Progress
 
 LOG = Path("outputs/logs/build.log")
 _SHOWN = 25  # lines of a failed build
-_EVERY = 0.5  # seconds between two pictures of the line
+_EVERY, _EVERY_IN_FILE = 0.5, 60.0  # seconds between two pictures of the line
 
 
 def build(suite: str | None, cores: int | None, targets: list[str]) -> None:
@@ -40,7 +40,7 @@ def build(suite: str | None, cores: int | None, targets: list[str]) -> None:
 
 
 def _watched(command: list[str], progress: Progress) -> int:
-    """Run a command, its output into the log, its progress onto one line of a terminal."""
+    """Run a command, its output into the log, its progress to where it was started."""
     LOG.parent.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"SHARC_PROGRESS": "1"}
     process = subprocess.Popen(
@@ -50,11 +50,12 @@ def _watched(command: list[str], progress: Progress) -> int:
     reader = threading.Thread(target=_read, args=(process, progress), daemon=True)
     reader.start()
     watched = sys.stdout.isatty()
+    start, end, every = ("\r\033[K", "", _EVERY) if watched else ("", "\n", _EVERY_IN_FILE)
     try:
         while reader.is_alive():
-            if watched:
-                print(f"\r\033[K{_cut(progress.line())}", end="", flush=True)
-            reader.join(_EVERY)
+            reader.join(every)
+            if reader.is_alive():
+                print(f"{start}{_cut(progress.line())}", end=end, flush=True)
     except KeyboardInterrupt:
         process.terminate()
         process.wait()

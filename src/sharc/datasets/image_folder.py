@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sharc.datasets.first_sight import files_below
-from sharc.datasets.image_set import ImageSet, Item
+from sharc.datasets.image_set import ImageSet, Item, require_classes
 from sharc.errors import UserError
 
 TRAIN, HELD_OUT = "train", ("test", "val")
@@ -25,10 +25,13 @@ class ImageFolder(ImageSet):
 
 
 def class_names(root: Path) -> list[str]:
-    """The names of the class folders."""
+    """The names of the class folders: at least two, none of them empty."""
     if not root.is_dir():
         raise UserError(f"{root} does not exist: name the folder of your images.")
-    return sorted({folder.name for _, top in _tops(root) for folder in _class_folders(top)})
+    folders = [folder for _, top in _tops(root) for folder in _class_folders(top)]
+    names = sorted({folder.name for folder in folders if _images(folder)})
+    require_classes(names, root)
+    return names
 
 
 def _tops(root: Path) -> list[tuple[str | None, Path]]:

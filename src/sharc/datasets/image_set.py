@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from sharc.artifacts.arrays import Array, explained
 from sharc.datasets.base import Dataset, Location, Triple
@@ -77,12 +77,17 @@ def _class_names(wanted: Any, items: Sequence[Item], root: Path) -> dict[str, st
     for label in names:
         if label not in found:
             raise UserError(f"classes: {unknown('class', label, found)}")
+    require_classes(list(names), root)
+    return names
+
+
+def require_classes(names: Sequence[str], root: Path) -> None:
+    """Refuse fewer than two classes."""
     if len(names) < 2:
         raise UserError(
-            f"{root} holds {len(names)} class{'es' if not names else f', {names.popitem()[0]!r}'}:"
+            f"{root} holds {len(names)} class{'es' if not names else f', {names[0]!r}'}:"
             " continual learning needs at least two, each in a folder of its own."
         )
-    return names
 
 
 def _by_number_or_name(label: str) -> tuple[int, str]:
@@ -139,6 +144,8 @@ def _square(item: Item, side: int, seen: Counter[str]) -> Array:
             seen["other size"] += image.size != (side, side)
             upright = ImageOps.exif_transpose(image)
             return np.asarray(ImageOps.fit(_rgb(upright), (side, side), Image.Resampling.BILINEAR))
+    except UnidentifiedImageError:  # its own words name a place in memory, not the file
+        raise UserError(f"{item.name} is not an image: replace or remove it.") from None
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UserError(
             f"{item.name} is not an image that can be read ({error}): replace or remove it."

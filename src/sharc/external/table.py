@@ -67,6 +67,15 @@ def write_runs(path: Path, runs: Iterable[Run]) -> None:
     write_text(path, text.getvalue())
 
 
+def check_external(external: Mapping[str, str]) -> None:
+    """Refuse what `external` names in params.yaml before anything is built."""
+    for name, path in external.items():
+        try:
+            read_runs(Path(path))
+        except UserError as error:
+            raise UserError(f"params.yaml: external.{name}: {error}") from None
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sharc.config import Params
-from sharc.external.table import read_runs
+from sharc.external.table import check_external
 from sharc.grid import cells
 from sharc.pipeline.train import Train
 from sharc.workflow.graph import Graph
@@ -25,8 +25,7 @@ class Collect(Job):
 
     @classmethod
     def jobs(cls, graph: Graph) -> Iterator[Self]:
-        for path in graph.params.external.values():
-            read_runs(Path(path))  # a wrong file stops the build before it begins
+        check_external(graph.params.external)
         settings = {
             "expected": _expected_runs(graph.params),
             "joint_bwt": graph.params.train.joint_bwt,
