@@ -10,7 +10,8 @@ from sharc.buffers.base import Buffer
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.runs import RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
-from sharc.options import StorageOptions, parsed
+from sharc.options.base import parsed
+from sharc.options.storage import StorageOptions
 from sharc.references import import_class
 from sharc.registry import load
 from sharc.trainer.train import MakeBuffer, train

@@ -13,7 +13,8 @@ from sharc.buffers.sharc import SharcBuffer
 from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
-from sharc.options import StorageOptions, parsed
+from sharc.options.base import parsed
+from sharc.options.storage import StorageOptions
 from sharc.registry import MEMORIES, METHODS, load, replays
 from sharc.trainer.train import train
 

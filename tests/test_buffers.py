@@ -12,7 +12,7 @@ from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.sampling import replay_indices, without_replacement
 from sharc.errors import UserError
-from sharc.options import MethodOptions
+from sharc.options.methods import MethodOptions
 from sharc.strategies.base import task_weights
 
 

@@ -100,7 +100,7 @@ def er_ace(me: Plain, x: Tensor, y: Tensor) -> Tensor:
 
 
 def lwf(me: Plain, x: Tensor, y: Tensor) -> Tensor:
-    """Eqs. 2 and 3 with T = 2: probabilities to the power 1/T, normalised anew."""
+    """Eqs. 2 and 3 with T = 2: probabilities to the power 1/T, normalised again."""
     loss = -me.f(x).log_softmax(1)[torch.arange(len(y)), y].mean()
     for classes in me.stream.classes[: me.task]:
         before = me.old(x)[:, classes].softmax(1).detach().sqrt()

@@ -102,9 +102,9 @@ def test_mkl_is_asked_for_steady_sums_where_it_takes_its_code_for_avx2(
 ) -> None:
     monkeypatch.setenv("MKL_CBWR", "")  # so that what is set here is taken back afterwards
     monkeypatch.delenv("MKL_CBWR")
-    told = tmp_path / "cpuinfo"
-    told.write_text(processor)
-    steady_products(told)
+    found = tmp_path / "cpuinfo"
+    found.write_text(processor)
+    steady_products(found)
     assert os.environ.get("MKL_CBWR") == asked
 
 

@@ -227,11 +227,11 @@ def test_normalisation_constants_are_those_asked_for(folder):
 
 
 def test_describe_counts_classes_and_zeros(folder):
-    told = build(folder).describe()
+    found = build(folder).describe()
     maps = reference(folder)[1]
-    assert told["pooled"] == {"dtype": "float32", "train": 20, "test": 7, "channels": 8}
-    assert sum(told["per_class"]["train"]) == 20
-    assert told["zeros"]["entries"] == pytest.approx(float((maps == 0).float().mean()), abs=1e-3)
+    assert found["pooled"] == {"dtype": "float32", "train": 20, "test": 7, "channels": 8}
+    assert sum(found["per_class"]["train"]) == 20
+    assert found["zeros"]["entries"] == pytest.approx(float((maps == 0).float().mean()), abs=1e-3)
 
 
 def test_a_full_disk_stops_with_a_message_and_keeps_what_was_complete(folder, monkeypatch):

@@ -67,15 +67,15 @@ def test_the_cost_that_is_told_is_the_cost_of_the_committed_results():
     made = json.loads((ROOT / "results/offline/made.json").read_text())
     hours = {stage["stage"]: stage["cpu_hours"] for stage in made["cost"]}
     took = made["duration"]
-    told = " ".join((ROOT / "REPRODUCIBILITY.md").read_text().split())
+    text = " ".join((ROOT / "REPRODUCIBILITY.md").read_text().split())
     assert (
         f"took {sum(hours.values()):.1f} CPU hours and {took['minutes']:.0f} minutes on "
         f"{took['cores']} cores"
-    ) in told
-    assert f"training {hours['train']:.1f} CPU hours, features {hours['features']:.2f}" in told
-    assert f"{took['percent_not_computing']:.1f} % of the time of both cores" in told
+    ) in text
+    assert f"training {hours['train']:.1f} CPU hours, features {hours['features']:.2f}" in text
+    assert f"{took['percent_not_computing']:.1f} % of the time of both cores" in text
     largest = max(stage["peak_mb"] for stage in made["cost"])
-    assert f"the largest process held {largest / 1000:.1f} GB" in told
+    assert f"the largest process held {largest / 1000:.1f} GB" in text
 
 
 @pytest.mark.parametrize("suite", ["demo", "offline"])

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from sharc.errors import UserError
 from sharc.memories.base import AssociativeMemory, Shape
-from sharc.options import parsed
+from sharc.options.base import parsed
 from sharc.registry import MEMORIES as REGISTERED
 
 POSITIONS, CHANNELS = 4, 64

@@ -12,18 +12,10 @@ from sharc.errors import UserError
 from sharc.grid import Cell, Variant
 from sharc.memories.base import Shape
 from sharc.memories.hopfield import Hopfield
-from sharc.options import (
-    MEMORIES,
-    METHODS,
-    MethodOptions,
-    NoOptions,
-    SharcOptions,
-    StorageOptions,
-    TrainOptions,
-    own_switches,
-    parsed,
-    switches,
-)
+from sharc.options.base import NoOptions, parsed, switches
+from sharc.options.memories import MEMORIES
+from sharc.options.methods import METHODS, MethodOptions, TrainOptions, own_switches
+from sharc.options.storage import SharcOptions, StorageOptions
 from sharc.pipeline.options import train_settings
 from sharc.registry import MEMORIES as MEMORY_NAMES
 from sharc.registry import METHODS as METHOD_NAMES
@@ -40,8 +32,8 @@ MODELS = {("methods", name): METHODS.get(name, MethodOptions) for name in METHOD
 @pytest.mark.parametrize(("block", "name"), MODELS)
 def test_params_yaml_says_what_the_code_takes_when_it_is_silent(block: str, name: str) -> None:
     model = MODELS[block, name]
-    told = RAW[block][name]
-    assert told == {key: model.model_fields[key].default for key in told}
+    found = RAW[block][name]
+    assert found == {key: model.model_fields[key].default for key in found}
     protocol = RAW["protocols"]["paper"]
     set_by_protocol = switches(model)
     assert {key: model.model_fields[key].default for key in set_by_protocol} == {

@@ -4,7 +4,7 @@ import pytest
 
 from sharc.config import load_params
 from sharc.ladder import rungs
-from sharc.options import own_switches
+from sharc.options.methods import own_switches
 from sharc.pipeline import build_graph
 from sharc.pipeline.rungs import ladder_cells
 

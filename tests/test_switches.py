@@ -1,4 +1,4 @@
-"""Every switch between the paper and the authors' code, told apart by what it does."""
+"""Every switch between the paper and the authors' code changes what it says it changes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,9 +114,9 @@ def test_stored_recalled_recalls_an_example_once_and_masked_before_every_task(
     stream: TaskStream,
 ) -> None:
     (once,) = run(stream, "mer", "oracle", stored="recalled")
-    (anew,) = run(stream, "mer", "oracle", stored="masked")
+    (again,) = run(stream, "mer", "oracle", stored="masked")
     assert [(e["task"], e["after"]) for e in once.recall] == [(0, 0), (1, 1)]
-    assert [(e["task"], e["after"]) for e in anew.recall] == [(0, 0), (0, 1), (1, 1)]
+    assert [(e["task"], e["after"]) for e in again.recall] == [(0, 0), (0, 1), (1, 1)]
 
 
 def test_what_is_stored_masked_cannot_be_recalled_at_store(stream: TaskStream) -> None:

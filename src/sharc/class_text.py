@@ -1,7 +1,7 @@
-"""What a class says of itself, read from its source text: nothing is imported or run.
+"""Class attributes read from source text, without importing or running anything.
 
-A command that only looks at params.yaml never waits for torch this way, and a mistake in a user's
-file is found before anything is built.
+So a command that only reads params.yaml never waits for torch, and a mistake in a user's file is
+found before anything is built.
 """
 
 import ast

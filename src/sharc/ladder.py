@@ -6,7 +6,7 @@ from typing import Any
 from sharc.config import Params
 from sharc.config.model import Switches
 from sharc.config.suites import Ladder
-from sharc.options import METHODS, own_switches
+from sharc.options.methods import METHODS, own_switches
 
 
 @dataclass(frozen=True)

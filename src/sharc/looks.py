@@ -1,4 +1,4 @@
-"""How names are shown: the one home of labels, colours and markers, ours and the user's."""
+"""Labels, colours and markers of all names, ours and the user's."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -7,7 +7,7 @@ UNKNOWN_COLOUR, UNKNOWN_MARKER = "#333333", "o"
 
 
 class Look(NamedTuple):
-    """How a method, memory or data set stands in tables and figures."""
+    """How a method, memory or data set appears in tables and figures."""
 
     label: str
     colour: str = UNKNOWN_COLOUR
@@ -81,7 +81,7 @@ def _look(name: str, wanted: Mapping[str, str | None], others: Mapping[str, Look
 
 
 def look(kind: str, name: str) -> Look:
-    """How a name is shown; an unknown one as it is."""
+    """How a name is shown; an unknown one is its own label."""
     return LOOKS[kind].get(name) or _added[kind].get(name) or Look(name)
 
 

@@ -1,4 +1,4 @@
-"""Classes by "module:Class" or "path/to/file.py:Class": where they are, and their import."""
+"""Find and import classes given as "module:Class" or "path/to/file.py:Class"."""
 
 import sys
 from importlib import import_module

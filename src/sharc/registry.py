@@ -1,4 +1,4 @@
-"""What can be named in params.yaml: one line each, loaded only when used.
+"""The names that params.yaml can use: one line each, imported only when used.
 
 A name maps to "module:Class", or to "path/to/file.py:Class" for a class that params.yaml adds.
 Because nothing here is imported by a stage, a new line re-runs nothing, and a job depends on the

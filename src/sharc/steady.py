@@ -1,4 +1,4 @@
-"""Matrix products whose bits do not depend on where their rows lie in memory."""
+"""Matrix products whose bits do not depend on the memory alignment of their rows."""
 
 import os
 from pathlib import Path
@@ -13,6 +13,6 @@ def steady_products(processor: Path = Path("/proc/cpuinfo")) -> None:
     as fast. MKL reads the variable at its first product, hence before anything else is computed;
     what the user has set stays.
     """
-    told = processor.read_text() if processor.is_file() else ""
-    if not ("GenuineIntel" in told and "avx512f" in told):
+    text = processor.read_text() if processor.is_file() else ""
+    if not ("GenuineIntel" in text and "avx512f" in text):
         os.environ.setdefault("MKL_CBWR", "AUTO")

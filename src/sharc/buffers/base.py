@@ -1,8 +1,8 @@
-"""What an episodic memory is: which examples of a task it keeps, and what it replays of them.
+"""The base of episodic memories: which examples of a task they keep, and what they replay.
 
-A buffer serves a stack of S runs. Which examples will still be there when a task ends follows
-from the data order alone, so it is known when the task begins: only the few steps that meet such
-an example are observed, all others cost nothing.
+A buffer serves a stack of S runs. Which examples will be stored when a task ends follows from the
+data order alone, so it is known when the task begins: only the few steps with such an example are
+observed; all others cost nothing.
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.engine.types import Replay
 from sharc.errors import UserError
-from sharc.options import MethodOptions
+from sharc.options.methods import MethodOptions
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Capture:
 
 
 class Buffer(ABC):
-    """Base of every episodic memory; a subclass says what it captures and what it gives back.
+    """Base of every episodic memory; a subclass decides what it captures and replays.
 
     The engine calls, per task: begin_task, then observe(step, ...) for each step in
     `self.captures` with the head BEFORE that step's update, then end_task. `self.replay` holds the
@@ -104,7 +104,7 @@ class Buffer(ABC):
         return self.wants_logits
 
     def observe(self, step: int, logits: Tensor | None, head: Head) -> None:
-        """Capture what must be known from the moment an example is seen.
+        """Capture what must be recorded when an example is seen.
 
         logits [S, B, C] (None unless wanted) and head are those before the update.
         """
@@ -114,7 +114,7 @@ class Buffer(ABC):
         self.capture(capture, head)
 
     def capture(self, capture: Capture, head: Head) -> None:
-        """Keep what a subclass needs of the moment besides the logits."""
+        """Record what a subclass needs besides the logits."""
 
     @abstractmethod
     def end_task(self, task: int, head: Head) -> None:

@@ -10,7 +10,7 @@ from sharc.engine.head import Head
 
 
 class DenseBuffer(Buffer):
-    """Keeps examples as they are; a slot is counted as one dense feature map."""
+    """Keeps whole examples; a slot costs one dense feature map."""
 
     def end_task(self, task: int, head: Head) -> None:
         """Append the task's examples to what is replayed from the next task on."""

@@ -1,4 +1,4 @@
-"""Which channels of an example a run keeps, by the head that meets it."""
+"""Which channels of an example a run keeps, by the head that sees it."""
 
 from collections.abc import Sequence
 

@@ -13,7 +13,7 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.memories.base import Shape
-from sharc.options import MethodOptions
+from sharc.options.methods import MethodOptions
 
 
 class PooledBuffer(DenseBuffer):

@@ -16,7 +16,7 @@ from sharc.memories.base import Cue, Recalled
 class RecallProbe:
     """The first examples of a group as they were, and the error of filling in without a memory.
 
-    Held to measure by, never to train on: no ledger counts it.
+    Used for measuring only, never for training, so no ledger counts it.
     """
 
     truth: Tensor  # [w, H·W, K], half precision like the cached maps

@@ -1,7 +1,7 @@
 """What the authors' code does differently from Algorithm 1: one override per group of switches.
 
-Every override asks its switch, so that the ladder can set them one at a time. All of them set as
-in the paper make this buffer the same as its base, bit for bit.
+Every override checks its switch, so that the ladder can change them one at a time. With all of them
+set as in the paper, this buffer equals its base bit for bit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from sharc.engine.task_stream import TaskStream
 from sharc.engine.types import Replay
 from sharc.errors import UserError
 from sharc.memories.base import AssociativeMemory, Recalled
-from sharc.options import MethodOptions
+from sharc.options.methods import MethodOptions
 
 
 @dataclass(frozen=True)

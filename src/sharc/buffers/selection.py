@@ -1,4 +1,4 @@
-"""Which examples of a task survive in its memory, known ahead from the order they come in.
+"""Which examples of a task remain in its memory, known in advance from their order.
 
 Each rule maps (labels of the task in order [n], m, seed, task, batch) to the positions kept,
 at most m, ascending.
@@ -42,7 +42,7 @@ def ring(labels: Tensor, m: int, seed: int, task: int, batch: int) -> Tensor:
 
 
 def batch_prefix(labels: Tensor, m: int, seed: int, task: int, batch: int) -> Tensor:
-    """The authors' code: first in, first out, but only the beginning of each batch comes in."""
+    """The authors' code: first in, first out, but only the beginning of each batch is admitted."""
     return prefixes_that_fit(torch.ones(len(labels), dtype=torch.long), m, batch)
 
 
@@ -50,9 +50,9 @@ def prefixes_that_fit(costs: Tensor, room: int, batch: int) -> Tensor:
     """Positions held at the end, when position i costs costs[i] of `room`.
 
     The first batch is stored whatever it costs. A later one that fits is appended whole;
-    otherwise the oldest are put out until the whole batch would fit, and only as many of its
-    examples as were put out come in, its first ones. A batch that would not fit even then is
-    dropped, and nothing is put out for it.
+    otherwise the oldest examples are evicted until the whole batch would fit, and only as many of
+    its examples as were evicted are admitted, its first ones. A batch that would not fit even then
+    is dropped, and nothing is evicted for it.
     """
     values = costs.tolist()
     held: deque[int] = deque()

@@ -23,7 +23,9 @@ from sharc.engine.task_stream import TaskStream
 from sharc.engine.types import Replay
 from sharc.errors import UserError
 from sharc.memories.base import AssociativeMemory, Recalled, Shape
-from sharc.options import MethodOptions, NoOptions, StorageOptions
+from sharc.options.base import NoOptions
+from sharc.options.methods import MethodOptions
+from sharc.options.storage import StorageOptions
 
 
 class SharcBuffer(Buffer):

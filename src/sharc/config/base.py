@@ -5,14 +5,11 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from sharc import options
 from sharc.errors import unknown
+from sharc.options.base import NOT_REGISTERED, Fraction, NoOptions
 from sharc.registry import names, replays
 
-Share = options.Share
-Theta = options.Fraction
-Positive = options.Positive
-Count = options.Count
+Theta = Fraction
 Device = Literal["auto", "cpu", "cuda"]
 
 
@@ -22,7 +19,7 @@ def _registered(kind: str) -> AfterValidator:
     def check(name: str) -> str:
         if name not in names(kind):
             message = unknown("value", name, names(kind)).replace("{", "{{").replace("}", "}}")
-            raise PydanticCustomError(options.NOT_REGISTERED, message)  # type: ignore[arg-type]
+            raise PydanticCustomError(NOT_REGISTERED, message)  # type: ignore[arg-type]
         return name
 
     return AfterValidator(check)
@@ -42,5 +39,5 @@ MemoryName = Annotated[str, _registered("memory")]
 SourceName = Literal["bundled", "official", "folder", "mirror", "npm"]
 
 
-class Block(options.NoOptions):
+class Block(NoOptions):
     """A part of params.yaml: no unknown keys, no silent conversions, no changes afterwards."""

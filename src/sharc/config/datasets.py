@@ -5,8 +5,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from sharc.config.base import Block, Count, Share
+from sharc.config.base import Block
 from sharc.config.parts import Options
+from sharc.options.base import Count, Share
 
 IMAGES = {
     "folder": "sharc.datasets.image_folder:ImageFolder",

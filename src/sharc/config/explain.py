@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from sharc.config.model import Params
-from sharc.options import complaint
+from sharc.options.base import complaint
 
 
 def explain(error: ValidationError, path: Path, suite: str, settings: Mapping[str, Any]) -> str:

@@ -4,21 +4,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from sharc import options
 from sharc.config.backbones import AddedBackbone
-from sharc.config.base import (
-    BackboneName,
-    Block,
-    Count,
-    DatasetName,
-    Device,
-    MemoryName,
-    Share,
-    Theta,
-)
+from sharc.config.base import BackboneName, Block, DatasetName, Device, MemoryName, Theta
 from sharc.config.datasets import Dataset
 from sharc.config.parts import Memories, Methods
 from sharc.config.suites import Suite
+from sharc.options import memories, methods, storage
+from sharc.options.base import Count, Share
 
 
 class Data(Block):
@@ -40,7 +32,7 @@ class Features(Block):
     device: Device
 
 
-class Train(options.TrainOptions):
+class Train(methods.TrainOptions):
     """What every method's training shares, and how JOINT's backward transfer is counted."""
 
     joint_bwt: Literal["not_applicable", "untrained_reference"]
@@ -53,7 +45,7 @@ class ThetaPerScenario(Block):
     class_il: Theta
 
 
-class Sharc(options.SharcOptions):
+class Sharc(storage.SharcOptions):
     """The paper's method."""
 
     memory: MemoryName
@@ -63,25 +55,25 @@ class Sharc(options.SharcOptions):
 class Switches(Block):
     """Where the paper and the authors' code differ."""
 
-    read: options.Read
+    read: memories.Read
     bn_mode: Literal["eval", "train"]
     normalisation: Literal["dataset", "imagenet", "own"]
-    budget_count: options.BudgetCount
-    buffer_rule: options.BufferRule
-    saliency: options.Saliency
-    write_scope: options.WriteScope
-    recall_scope: options.RecallScope
-    recall: options.Recall
-    stored: options.Stored
-    forget: options.Forget
-    er_replay: options.ERReplay
-    mer_beta: options.ReptileRate
-    mer_gamma: options.ReptileRate
-    clser_head: options.CLSERHead
+    budget_count: storage.BudgetCount
+    buffer_rule: methods.BufferRule
+    saliency: storage.Saliency
+    write_scope: storage.WriteScope
+    recall_scope: storage.RecallScope
+    recall: storage.Recall
+    stored: storage.Stored
+    forget: storage.Forget
+    er_replay: methods.ERReplay
+    mer_beta: methods.ReptileRate
+    mer_gamma: methods.ReptileRate
+    clser_head: methods.CLSERHead
 
     @model_validator(mode="after")
     def _keeps_what_it_recalls(self) -> Self:
-        options.keep_what_is_recalled(self.recall, self.stored)
+        storage.keep_what_is_recalled(self.recall, self.stored)
         return self
 
     @model_validator(mode="after")

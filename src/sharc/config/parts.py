@@ -6,7 +6,9 @@ from typing import Any
 from pydantic import ConfigDict, create_model
 
 from sharc.config.base import Block
-from sharc.options import MEMORIES, METHODS, MethodOptions, NoOptions, switches
+from sharc.options.base import NoOptions, switches
+from sharc.options.memories import MEMORIES
+from sharc.options.methods import METHODS, MethodOptions
 from sharc.registry import MEMORIES as MEMORY_NAMES
 from sharc.registry import METHODS as METHOD_NAMES
 

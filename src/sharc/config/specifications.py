@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from sharc.config.base import Block, Count, Positive, Theta
+from sharc.config.base import Block, Theta
+from sharc.options.base import Count, Positive
 
 Value = str | int | float | bool
 Question = Literal["gain", "saliency", "recall"]

@@ -7,7 +7,6 @@ from pydantic import Field, field_validator, model_validator
 from sharc.config.base import (
     BackboneName,
     Block,
-    Count,
     DatasetName,
     MemoryName,
     MethodName,
@@ -16,6 +15,7 @@ from sharc.config.base import (
     Theta,
 )
 from sharc.config.specifications import Select, SpecificationsBlock
+from sharc.options.base import Count
 
 
 class Varied(Block):

@@ -1,7 +1,7 @@
 """Archives and folders read member by member: nothing is ever extracted to the disk.
 
-An entry that climbs out of its folder, or a link, could do no harm here, but it means that the
-archive is not what it should be, so it is refused all the same.
+An entry outside the archive's root, or a link, could do no harm here, but it means that the archive
+is not what it should be, so it is refused.
 """
 
 import lzma

@@ -1,4 +1,4 @@
-"""Downloads that go on where they stopped and count only once their checksum is right."""
+"""Downloads that resume where they stopped and count only once their checksum is right."""
 
 from http.client import HTTPException
 from pathlib import Path

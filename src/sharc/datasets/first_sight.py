@@ -1,4 +1,4 @@
-"""Content digests of data that nobody has published: recorded at first sight, checked ever after.
+"""Content digests of unpublished data: recorded by the first build, checked by every later one.
 
 The record lies in `data/digests/<dataset>.json`, which belongs into Git: whoever clones the
 project works on the same images, or gets a message that says what is different.
@@ -41,7 +41,7 @@ def seen_at(path: Path) -> Seen:
 
 
 def content_of(dataset: str, path: Path) -> Seen:
-    """What lies at `path`, or what was recorded where the images themselves are elsewhere."""
+    """The content at `path`, or the recorded one if the images themselves are not here."""
     if path.exists():
         return seen_at(path)
     record = FOLDER / f"{dataset}.json"

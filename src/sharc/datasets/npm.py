@@ -1,4 +1,4 @@
-"""Packages of the npm registry, fetched with the npm client, whose settings know the way."""
+"""Packages of the npm registry, fetched with the npm client, so that its settings apply."""
 
 import shutil
 import subprocess

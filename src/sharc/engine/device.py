@@ -1,4 +1,4 @@
-"""Where and with how many threads the engine computes."""
+"""The device and the number of threads the engine uses."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,8 +33,8 @@ def one_thread() -> Iterator[None]:
     """Compute with one thread, and treat denormal numbers as zero.
 
     With one thread a run gives the same bits alone or stacked; with more, how a matrix product
-    is divided depends on its size. Use the cores by running cells side by side instead, which is
-    faster as well: 2.0 x on two cores against at most 1.7 x.
+    is divided depends on its size. To use more cores, run cells in parallel, which is also
+    faster.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -1,7 +1,7 @@
 """Augmented views of training images: crop with padding 4, then a mirror image half of the time.
 
 The paper trains on such a view and sees it once; view v of an image depends on (seed, v) and the
-image's index alone, so a further view leaves the others as they are.
+image's index alone, so a further view does not change the others.
 """
 
 import numpy as np

@@ -102,7 +102,7 @@ def _ranges(here: pd.DataFrame, layout: Layout, scenario: str) -> dict[str, Rang
 
 
 def _squeeze(axes: Axes, ranges: dict[str, Range], apart: list[str]) -> None:
-    """Compress the scale below the methods not apart, so that these can be told from each other."""
+    """Compress the scale below the other methods, so that these stay distinguishable."""
     low, high = union({name: span for name, span in ranges.items() if name not in apart})
     edge, top = low - 0.15 * (high - low), high + 0.08 * (high - low)
     bottom = union(ranges)[0]

@@ -1,4 +1,4 @@
-"""Which series lie so far below the others that on one axis nothing else can be told apart."""
+"""Which series lie so far below the others that they would squeeze these on a shared axis."""
 
 from collections.abc import Iterator, Mapping
 

@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor
 
-from sharc.options import HasOptions, NoOptions
+from sharc.options.base import HasOptions, NoOptions
 
 
 class Shape(NamedTuple):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from sharc.memories.predictive_coding.inference import Posterior
 from sharc.memories.predictive_coding.network import EXACT, CodingNetwork
-from sharc.options import BayesPCNOptions
+from sharc.options.memories import BayesPCNOptions
 
 
 class BayesPCN(CodingNetwork):

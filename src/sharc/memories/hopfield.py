@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from sharc.memories.base import AssociativeMemory, Cue, Recalled, Shape
-from sharc.options import HopfieldOptions
+from sharc.options.memories import HopfieldOptions
 
 
 class Hopfield(AssociativeMemory):
@@ -46,7 +46,7 @@ class Hopfield(AssociativeMemory):
         self._counts = torch.cat([self._counts, room], dim=1)
 
     def complete(self, cue: Tensor, kept: Tensor, labels: Tensor) -> Tensor:
-        """Settle the free entries with the kept ones clamped, then look their values up."""
+        """Update the free entries with the kept ones clamped, then look their values up."""
         if self._median is None:
             return cue
         fixed = kept.repeat(1, self.shape.positions)

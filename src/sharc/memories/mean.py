@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from sharc.memories.base import AssociativeMemory, Cue, Recalled
-from sharc.options import MemoryOptions
+from sharc.options.memories import MemoryOptions
 
 
 class ClassMean(AssociativeMemory):

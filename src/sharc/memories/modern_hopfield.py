@@ -11,7 +11,7 @@ from torch import Tensor
 
 from sharc.memories.base import AssociativeMemory, Cue, Recalled, Shape
 from sharc.memories.cues import by_mask
-from sharc.options import ModernHopfieldOptions
+from sharc.options.memories import ModernHopfieldOptions
 
 
 class ModernHopfield(AssociativeMemory):

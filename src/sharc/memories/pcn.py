@@ -9,7 +9,7 @@ from torch import Tensor
 
 from sharc.memories.predictive_coding.inference import Posterior
 from sharc.memories.predictive_coding.network import EXACT, CodingNetwork
-from sharc.options import PCNOptions
+from sharc.options.memories import PCNOptions
 
 
 class PCN(CodingNetwork):

@@ -1,4 +1,4 @@
-"""What tables, figures, claims and the report must know about the suite."""
+"""What tables, figures, claims and the report need to know about the suite."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which parameters training depends on: those that its method and memory read, no others."""
+"""The parameters that training depends on: only those that its method and memory use."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,14 +6,10 @@ from typing import Any
 from sharc.class_text import class_attribute
 from sharc.config import Params
 from sharc.grid import DENSE, Cell
-from sharc.options import (
-    MEMORIES,
-    NoOptions,
-    SharcOptions,
-    StorageOptions,
-    own_switches,
-    switches,
-)
+from sharc.options.base import NoOptions, switches
+from sharc.options.memories import MEMORIES
+from sharc.options.methods import own_switches
+from sharc.options.storage import SharcOptions, StorageOptions
 from sharc.references import split_reference
 from sharc.registry import pick, replays
 
@@ -71,5 +67,5 @@ def chosen_modules(method: str, options: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _plain(options: Any) -> dict[str, Any]:
-    """What params.yaml says; what it leaves out is in `sharc.options`, which is hashed as code."""
+    """What params.yaml sets; defaults are in `sharc.options`, which is hashed as code."""
     return dict(options) if isinstance(options, dict) else options.model_dump(exclude_unset=True)

@@ -1,7 +1,6 @@
 """Stage streamed: data/raw and a split -> outputs/streamed, features of the images in that split.
 
-Where BatchNorm trains along (`bn_mode: train`), each seed's stream of images has features of its
-own.
+If BatchNorm is in training mode (`bn_mode: train`), the features differ between seeds.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Stage tables: results -> outputs/tables, ours beside the paper's."""
+"""Stage tables: results -> outputs/tables, ours and the paper's."""
 
 import shutil
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Facts about the making of a suite, for its report: provenance, cost, deviations."""
+"""How a suite was made, for its report: provenance, cost, deviations from the paper."""
 
 import math
 import os
@@ -34,7 +34,7 @@ def suite_facts(params: "Params") -> dict[str, Any]:
 
 
 def deviations(params: "Params") -> list[dict[str, str]]:
-    """What this suite, as params.yaml has it, does otherwise than the paper's experiments."""
+    """Where this suite departs from the paper's experiments."""
     suite, size = params.chosen, params.features.image_size
     mini = params.datasets.get("mini_imagenet")
     images = (mini and mini.train_per_class) or 500
@@ -104,7 +104,7 @@ def commits(jobs: "Mapping[str, Job]") -> dict[str, str]:
 
 
 def data_facts(meta: dict[str, Any]) -> dict[str, Any]:
-    """What a reader of a number wants to know of the images behind it."""
+    """What a reader needs to know about the images behind a number."""
     counts = {
         split: {"images": facts["items"], "digest": facts["digest"]}
         for split, facts in meta["splits"].items()
@@ -137,7 +137,7 @@ def _bytes(record: Mapping[str, Any]) -> int:
 
 
 def duration(made: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """How long the jobs took together, and the share of the cores' time in which none ran."""
+    """How long the build took, and the share of the cores' time in which no job ran."""
     cores = max(record.get("cores") or os.cpu_count() or 1 for record in made)
     seconds = lasted([(record["started"], record["wall_seconds"]) for record in made])
     work = sum(record["wall_seconds"] * min(record["threads"], cores) for record in made)

@@ -122,11 +122,11 @@ def provenance(results: Results, common: Json) -> str:
 
 
 def _unit_of(cell: str) -> str:
-    """The training unit of a cell: all its buffers, and all thetas of one memory."""
+    """The training job of a cell: all its buffers, and all thetas of one memory."""
     dataset, backbone, method, variant, _ = cell.split("/")
     return "/".join((dataset, backbone, method, variant.partition("-t")[0]))
 
 
 def deviations() -> list[dict[str, str]]:
-    """Where the paper leaves a choice or contradicts itself, and what is done here."""
+    """Where the paper leaves a choice open or contradicts itself, and what we do."""
     return list(yaml.safe_load(asset("deviations.yaml")))

@@ -30,7 +30,7 @@ def equal_base(
 ) -> EqualBase | None:
     """The base nearest in bytes to the "+" at `buffer`; None if none is near enough.
 
-    A cell without a good run holds nobody knows how much: it equals none.
+    A cell without a successful run has an unknown size and is never matched.
     """
 
     def line(size: int, *, plus: bool) -> pd.Series | None:

@@ -1,4 +1,4 @@
-"""What collect wrote, read back: data frames and the provenance of every cell."""
+"""The collected results: data frames and the provenance of every cell."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ class Results:
 
     @cached_property
     def external(self) -> pd.DataFrame:
-        """Runs that were not computed here; usually none."""
+        """Runs computed by other programs; usually none."""
         path = self.folder / "external.csv"
         names = ["source", "method", "dataset", "buffer", "scenario", "acc", "bwt", "file"]
         return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=names)

@@ -1,4 +1,4 @@
-"""What each method really holds beside what the paper counts, and the gain for equal bytes."""
+"""What each method really holds in memory, what the paper counts, and the gain at equal bytes."""
 
 from typing import Any
 

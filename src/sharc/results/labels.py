@@ -1,4 +1,4 @@
-"""How names of the grid are written for people, in tables, figures and report."""
+"""Labels of methods, memories, data sets and scenarios in tables, figures and report."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ MEMORIES = Shown("memory", "label")
 SCENARIOS = {"task_il": "Task-IL", "class_il": "Class-IL"}
 
 # The tables' third column is titled S-Mini-ImgNet, but by its JOINT rows (ACC - BWT is the chance
-# level 1/20) it is Tiny-ImageNet in 10 tasks of 20 classes; both data sets are set beside it.
+# level 1/20) it is Tiny-ImageNet in 10 tasks of 20 classes; both data sets are compared with it.
 PAPER_COLUMN = {
     "cifar10": "cifar10",
     "cifar100": "cifar100",

@@ -1,4 +1,4 @@
-"""Run records, read and checked: what a record says it is must be what its path says it is."""
+"""Run records, read and checked: a record's content must agree with its path."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,8 @@ With five seeds the plain percentile bootstrap is too narrow: of 2,000 normal sa
 nominal 95 % interval covered the mean in 85 %, the one used here in 93 %. It widens the level as
 Hesterberg (2015, "What teachers should know about the bootstrap") proposes: the tail probability
 is Phi(-t sqrt(n / (n - 1))) with t Student's quantile for n - 1 degrees of freedom. For five seeds
-a gain then counts as decided about when all five agree on its sign. Of fewer values the interval is
-their range, and equal signs are no rarity (four agree by chance once in eight): nothing is decided.
+a gain then counts as decided roughly when all five agree on its sign. Fewer values decide nothing:
+their interval is their range, and agreeing signs are common (four agree by chance once in eight).
 """
 
 from collections.abc import Mapping, Sequence

@@ -37,7 +37,7 @@ class Choice(NamedTuple):
     made: Curve
 
     @property
-    def told(self) -> str:
+    def phrase(self) -> str:
         """`data set S-CIFAR-100 (Class-IL: 30 of 41, median +2.5)`."""
         return (
             f"{spoken(self.factor, self.value)} ({labels.scenario(self.scenario)}: "
@@ -57,9 +57,9 @@ def sentences(questions: Questions, found: Found, effects: pd.DataFrame) -> list
     medians = listed(points(outcome.kept.median) for outcome in gain)
     return [
         f"SHARC helps in {_counts(gain, ' specifications')} (median change {medians} points)"
-        f"{f', most often with {choices[-1].told}' if choices else ''}.",
+        f"{f', most often with {choices[-1].phrase}' if choices else ''}.",
         f"It hurts in {_losses(gain)}, and the others are undecided; "
-        f"{f'it helps least often with {choices[0].told}' if choices else _NO_CHOICE}.",
+        f"{f'it helps least often with {choices[0].phrase}' if choices else _NO_CHOICE}.",
         f"Salient channels beat random ones in {_counts(saliency)}, and associative recall beats "
         f"zeros in {_counts(recall)}: "
         f"{reasons({'saliency': saliency, 'associative recall': recall})}.",

@@ -96,10 +96,10 @@ def moves(outcome: Outcome, few: int, many: int) -> str:
     if not pairs:
         return ""
     moved = Counter(f"{before} to {after}" for before, after in pairs if before != after)
-    told = ", ".join(f"{count} from {way}" for way, count in sorted(moved.items()))
+    ways = ", ".join(f"{count} from {way}" for way, count in sorted(moved.items()))
     return (
         f"{_about(outcome)}: from {few} to {many} seeds "
-        f"{sum(moved.values())} of {len(pairs)} directions change{f' ({told})' if told else ''}; "
+        f"{sum(moved.values())} of {len(pairs)} directions change{f' ({ways})' if ways else ''}; "
         f"{sum(after != 'undecided' for _, after in pairs)} are then decided."
     )
 

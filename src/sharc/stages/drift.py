@@ -2,7 +2,7 @@
 
 A training image's features depend on the batch it comes in, a test image's on everything that was
 trained on before. So they are cached per seed: the training images once, the test images of the
-tasks seen so far anew after each task, and all of them before the first.
+tasks seen so far again after each task, and all of them before the first.
 """
 
 import os

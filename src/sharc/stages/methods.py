@@ -3,7 +3,8 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sharc.options import StorageOptions, parsed
+from sharc.options.base import parsed
+from sharc.options.storage import StorageOptions
 from sharc.references import import_class
 from sharc.registry import load, passes
 
@@ -14,7 +15,7 @@ DENSE, UNRECALLED = "dense", "none"
 
 
 def make_method(name: str, memory: str, recorded: dict[str, Any], device: str) -> "Method":
-    """A method and what keeps its examples; `memory` is a registered name, or `dense`."""
+    """A method with its buffer; `memory` is a registered name, or `dense`."""
     from sharc.buffers.base import Buffer
     from sharc.stages.train import Method
 

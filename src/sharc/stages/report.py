@@ -1,4 +1,4 @@
-"""Stage report: everything for a reader in one self-contained HTML file."""
+"""Stage report: all results in one self-contained HTML file."""
 
 from collections.abc import Sequence
 from pathlib import Path

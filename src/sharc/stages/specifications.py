@@ -106,8 +106,8 @@ def _drawing(questions: Questions, outcome: Outcome) -> Drawing:
 
 
 def _saved(drawing: Drawing, out: Path) -> dict[str, Any]:
-    told = {"name": drawing.name, "title": drawing.title, "caption": drawing.caption}
-    return told | {"files": save(drawing, out)}
+    entry = {"name": drawing.name, "title": drawing.title, "caption": drawing.caption}
+    return entry | {"files": save(drawing, out)}
 
 
 def _index(questions: Questions, asked: Sequence[Outcome]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Stage split: data/raw -> data/splits/<dataset>.json, classes laid out over tasks."""
+"""Stage split: data/raw -> data/splits/<dataset>.json, classes assigned to tasks."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Stage tables: results beside the paper's numbers, as LaTeX, Markdown, CSV and HTML."""
+"""Stage tables: results and the paper's numbers, as LaTeX, Markdown, CSV and HTML."""
 
 from pathlib import Path
 from typing import Any

@@ -14,7 +14,8 @@ from torch import Tensor
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.types import Batch, Replay
-from sharc.options import HasOptions, MethodOptions, parsed
+from sharc.options.base import HasOptions, parsed
+from sharc.options.methods import MethodOptions
 
 Batches = Callable[[], Iterator[Batch]]
 

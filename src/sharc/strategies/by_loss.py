@@ -23,7 +23,7 @@ from torch import Tensor
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.types import Batch, Examples, Model, Replay, Weights
-from sharc.options import MethodOptions
+from sharc.options.methods import MethodOptions
 from sharc.strategies.base import Batches, Strategy
 from sharc.strategies.fisher import fisher_diagonal
 from sharc.strategies.stacking import StackedLoss

@@ -8,7 +8,7 @@ from torch import Tensor
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.types import Batch, Replay
-from sharc.options import CLSEROptions
+from sharc.options.methods import CLSEROptions
 from sharc.randomness import generator
 from sharc.strategies.base import Strategy
 

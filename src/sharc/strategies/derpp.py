@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 
 from sharc.engine.types import Batch
-from sharc.options import DERppOptions
+from sharc.options.methods import DERppOptions
 from sharc.strategies.base import Strategy
 
 

@@ -2,7 +2,7 @@
 
 from sharc.engine.full_replay import FullReplay
 from sharc.engine.types import Batch, Replay
-from sharc.options import EROptions, MethodOptions
+from sharc.options.methods import EROptions, MethodOptions
 from sharc.strategies.base import Strategy, task_weights
 
 MODES = {"full": "all", "sampled": "sampled"}

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from sharc.engine.types import Examples, Model, Weights
-from sharc.options import EWCOptions
+from sharc.options.methods import EWCOptions
 from sharc.strategies.by_loss import LossStrategy
 
 

@@ -4,7 +4,7 @@ from sharc.engine.full_replay import FullReplay
 from sharc.engine.head import inner_products
 from sharc.engine.task_gradients import task_gradients
 from sharc.engine.types import Batch, Replay
-from sharc.options import GEMOptions
+from sharc.options.methods import GEMOptions
 from sharc.strategies.base import Strategy, task_weights
 from sharc.strategies.projection import gem_duals
 

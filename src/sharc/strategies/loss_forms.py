@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy, mse_loss
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.types import Examples, Replay
-from sharc.options import (
+from sharc.options.methods import (
     CLSEROptions,
     DERppOptions,
     EROptions,

@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax, softmax
 
 from sharc.engine.types import Examples, Replay
-from sharc.options import LwFOptions
+from sharc.options.methods import LwFOptions
 from sharc.strategies.by_loss import LossStrategy
 
 

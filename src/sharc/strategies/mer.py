@@ -1,7 +1,7 @@
 """Meta-experience replay (Riemer et al. 2019)."""
 
 from sharc.engine.types import Batch
-from sharc.options import MEROptions
+from sharc.options.methods import MEROptions
 from sharc.strategies.base import Strategy
 
 

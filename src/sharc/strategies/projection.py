@@ -42,7 +42,7 @@ def gem_duals(
 def solve(hessian: Floats, linear: Floats, margin: float) -> Floats:
     """argmin 1/2 v^T H v + linear^T v subject to v >= margin.
 
-    Zero or repeated gradients make G G^T singular. The ridge mends that; where the gradients'
+    Zero or repeated gradients make G G^T singular. The ridge fixes that; where the gradients'
     scale swallows it, it is raised until H is positive definite to working precision.
     """
     size = len(linear)

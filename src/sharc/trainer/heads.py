@@ -10,7 +10,7 @@ from sharc.engine.head import Head
 from sharc.engine.mlp import MLPHead
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
-from sharc.options import MethodOptions
+from sharc.options.methods import MethodOptions
 from sharc.strategies.base import Strategy
 
 

@@ -90,7 +90,7 @@ def train_selected(
 def joined(choices: Mapping[str, Choice]) -> RunResult:
     """One result with each scenario's accuracies from the run chosen for it.
 
-    Where the two are not the same run, what the memory held is told by the choices alone.
+    If the two are different runs, only the choices say what the memory held.
     """
     task_il, class_il = (choices[scenario].result for scenario in SCENARIOS)
     if task_il is class_il:

@@ -12,7 +12,7 @@ from sharc.engine.runs import Accuracies, RunResult, RunSpec
 from sharc.engine.sampling import task_order
 from sharc.engine.task_stream import TaskStream
 from sharc.engine.types import Batch
-from sharc.options import MethodOptions
+from sharc.options.methods import MethodOptions
 from sharc.randomness import generator
 from sharc.strategies.base import Strategy
 from sharc.trainer.batches import BatchPlan

@@ -10,7 +10,7 @@ from sharc.engine.device import one_thread, resolve_device, resolve_dtype
 from sharc.engine.runs import RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
-from sharc.options import MethodOptions
+from sharc.options.methods import MethodOptions
 from sharc.strategies.base import Strategy
 from sharc.trainer.heads import suited
 from sharc.trainer.stacked import StackedTrainer

@@ -1,1 +1,1 @@
-"""One graph behind two doors: Snakemake builds it, DVC versions it."""
+"""The graph of jobs, which Snakemake builds and DVC versions."""

@@ -1,6 +1,6 @@
-"""`snakemake --touch`: what lies there counts as made by the code and parameters of now.
+"""`snakemake --touch`: accept existing files as made by the current code and parameters.
 
-Its provenance keeps saying when and by which commit it was made, and that it was accepted since.
+Their provenance still says when and by which commit they were made, and that they were accepted.
 """
 
 from pathlib import Path

@@ -34,7 +34,7 @@ def changes(graph: Graph, job: Job, inputs: dict[str, str], receipt: Receipt) ->
 
 
 def _record(job: Job, receipt: Receipt) -> dict[str, Any] | None:
-    """The provenance of what lies there, if it is that of the receipt."""
+    """The provenance of the existing files, if it belongs to the receipt."""
     try:
         record = read_json(job.provenance)
     except UserError:

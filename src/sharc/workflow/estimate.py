@@ -1,4 +1,4 @@
-"""What a build will take, from the records of earlier builds, here and committed."""
+"""Time, memory and disk a build will take, from the records of earlier builds."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which jobs are current, decided by content; and how Snakemake, which sees times, learns of it."""
+"""Which jobs are current, decided by content and passed to Snakemake as modification times."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class State:
 
 
 def states(graph: Graph, *, unstash: bool = False) -> dict[str, State]:
-    """The state of every job, in order; with `unstash`, stashed work is brought back."""
+    """The state of every job, in order; with `unstash`, stashed artifacts are restored."""
     found: dict[str, State] = {}
     for job in graph.jobs.values():
         if unstash and not job.receipt.is_file():
@@ -52,7 +52,7 @@ def _state(graph: Graph, job: Job, known: dict[str, State]) -> State:
 
 
 def order_times(graph: Graph, found: dict[str, State]) -> None:
-    """Make modification times say what content says, for the files that the Snakefile names.
+    """Set modification times by content, for the files that the Snakefile names.
 
     The outputs of a current job are no older than its inputs; those of a stale one are older.
     """

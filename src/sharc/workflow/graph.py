@@ -1,4 +1,4 @@
-"""The jobs of the chosen suite, in an order in which each comes after what it needs."""
+"""The jobs of the chosen suite, each after the jobs it needs."""
 
 from collections.abc import Iterable
 from functools import cached_property

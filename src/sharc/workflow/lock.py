@@ -1,7 +1,7 @@
-"""One build at a time in a folder, and nothing in the way that outlives its build.
+"""One build at a time in a folder, with a lock that never outlives its build.
 
-The kernel frees this lock when its process ends, however it ends. Snakemake's own lock files and
-half-written files stay behind after a kill; while we hold our lock, they can only be leftovers.
+The kernel frees this lock when its process ends, however it ends. A killed Snakemake leaves its own
+lock files and half-written files behind; while we hold our lock, they can only be leftovers.
 """
 
 import os
@@ -28,9 +28,8 @@ def lock_build() -> FileLock:
     except Timeout:
         holder = _HOLDER.read_text().strip() if _HOLDER.is_file() else ""
         raise UserError(
-            f"another build is running in this folder (process {holder or 'unknown'}). "
-            "Wait until it ends; meanwhile `sharc grid` shows how far it is. "
-            "This one did nothing."
+            f"another build is running in this folder (process {holder or 'unknown'}); nothing "
+            "was done. Wait until it ends; `sharc grid` shows its progress."
         ) from None
     _HOLDER.write_text(str(os.getpid()))
     _tidy_up()

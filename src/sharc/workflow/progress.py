@@ -1,4 +1,4 @@
-"""One line that says how far a build is, read from what Snakemake prints."""
+"""One line of progress, from Snakemake's output."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""A long job that was interrupted goes on where it stopped, unless its code has changed."""
+"""An interrupted long job continues where it stopped, unless its code has changed."""
 
 import shutil
 
@@ -10,9 +10,9 @@ _STARTED = PLACE.parent / "started"
 
 
 def start_over(job: Job, build: Build) -> None:
-    """Empty the job's folder, unless what lies there was begun by the same code on the same data.
+    """Empty the job's folder, unless the same code began its content on the same data.
 
-    The stage itself tells which finished pieces were made under the same settings.
+    The stage itself decides which finished pieces were made with the same settings.
     """
     note = _STARTED / job.stage / f"{job.name}.key"
     key = digest_of(build.key_of("begun"))

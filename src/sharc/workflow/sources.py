@@ -1,7 +1,7 @@
 """Which files a job is made of: the closure of its imports.
 
-Nobody keeps a list of sources by hand, so no list can be forgotten. What stands under
-`if TYPE_CHECKING:` never runs and does not count; data files beside an imported module
+No list of sources is kept by hand, so none can be out of date. Imports under
+`if TYPE_CHECKING:` never run and do not count; data files next to an imported module
 (templates, style sheets) do.
 """
 

@@ -1,4 +1,4 @@
-"""What a stage is: a class whose instances are its jobs.
+"""A stage of the pipeline: a class whose instances are its jobs.
 
 A stage is declared once, in `sharc.pipeline`: its name, the parameters it depends on, what it
 needs, what it makes, and the code that makes it. The Snakefile, DVC, provenance, export and
@@ -66,16 +66,16 @@ class Job(ABC):
     @property
     @abstractmethod
     def folder(self) -> Path:
-        """Where its artifacts lie."""
+        """The folder of its artifacts."""
 
     @property
     def receipt(self) -> Path:
-        """Where the list of what it read and made lies."""
+        """The file that lists what it read and made."""
         return self.folder / "receipt.json"
 
     @property
     def target(self) -> Path:
-        """The file by which Snakemake asks for it."""
+        """The file by which Snakemake requests it."""
         return self.receipt
 
     @property
@@ -102,7 +102,7 @@ class Job(ABC):
 
     @property
     def effort(self) -> int:
-        """How long it takes in comparison to others of its stage: the longest start first."""
+        """How long it takes relative to other jobs of its stage: the longest start first."""
         return 0
 
     @abstractmethod
@@ -116,17 +116,17 @@ class Job(ABC):
 
     @property
     def provenance(self) -> Path:
-        """Where the record of its making lies."""
+        """The file that records how it ran."""
         return provenance.FOLDER / self.stage / f"{self.name}.json"
 
     @property
     def log(self) -> Path:
-        """Where the rule of its stage writes what it said."""
+        """The log file of its rule."""
         return Path("outputs/logs") / self.stage / f"{self.name}.log"
 
     @cached_property
     def found(self) -> dict[str, str]:
-        """What the registry finds under the names of its classes."""
+        """The classes that the registry has under the names in `classes`."""
         return {f"{kind} {name}": pick(kind, name) for kind, name in self.classes}
 
     @cached_property
@@ -150,7 +150,7 @@ class Job(ABC):
         return receipt is not None and str(path) in receipt.outputs
 
     def cached_parts(self, key_of: Callable[[Any], str]) -> str:
-        """In words, which parts of a stale job need not be made again; empty if it has none."""
+        """In words, which parts of a stale job are still current; empty if it has none."""
         return ""
 
     def accept_parts(self, key_of: Callable[[Any], str]) -> None:
@@ -187,5 +187,5 @@ def _paths(modules: frozenset[str]) -> tuple[str, ...]:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Everything a stage wrote into a folder of its own, but for the receipt."""
+    """Every file a stage wrote into its folder, except the receipt."""
     return [path for path in folder.rglob("*") if path.is_file() and path.name != "receipt.json"]

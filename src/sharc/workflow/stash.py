@@ -1,7 +1,7 @@
-"""Work that the present grid does not ask for is put aside, not deleted, and comes back for free.
+"""Artifacts that the current grid does not need are stashed, not deleted, and restored later.
 
-Without this, going from one suite to another and back would throw hours of features away,
-because DVC wants a stage's folder to hold exactly what the parameters say.
+Otherwise switching between suites would discard hours of features, because DVC requires a
+stage's folder to hold exactly what the parameters say.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ def put_aside(path: Path) -> None:
 
 
 def bring_back(graph: Graph, job: Job) -> None:
-    """Bring a job's artifacts back if they were put aside and are what the grid asks for now."""
+    """Restore a job's stashed artifacts if the grid needs them now."""
     stashed = read_receipt(PLACE / job.receipt)
     inputs = graph.inputs(job)
     if stashed is None or inputs is None or stashed.key != graph.key(job, inputs):
@@ -36,7 +36,7 @@ def bring_back(graph: Graph, job: Job) -> None:
 
 
 def bring_back_runs(wanted: Iterable[Wanted], forced: bool) -> None:
-    """A seed that was taken out and put in again need not be trained again, unless asked for."""
+    """Restore stashed runs, so that a seed removed and added again is not trained again."""
     for record in wanted:
         for path in (record.path, key_file(record.path)):
             if forced:

@@ -22,7 +22,7 @@ from sharc.memories.predictive_coding.inference import (
 )
 from sharc.memories.predictive_coding.joint_adam import Network, joint_read
 from sharc.memories.predictive_coding.masked_gram import gram, masked_grams, masked_products
-from sharc.options import PredictiveCoding
+from sharc.options.memories import PredictiveCoding
 from sharc.randomness import generator
 
 EXACT = torch.float64  # of everything that is small; R itself is in the memory's dtype
