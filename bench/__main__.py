@@ -19,7 +19,7 @@ def main() -> int:
     """Measure, write outputs/bench, and publish if asked to."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART",
-                        help=f"parts to measure anew: {', '.join(PARTS)}")  # fmt: skip
+                        help=f"parts to measure again: {', '.join(PARTS)}")  # fmt: skip
     parser.add_argument("--publish", action="store_true", help="copy what was measured to docs/")
     parser.add_argument("--size", choices=("small", "bench"), default="bench",
                         help="small is what the guard test measures")  # fmt: skip

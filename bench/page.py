@@ -20,7 +20,7 @@ OURS, MISSED = "#0072B2", "#D55E00"
 INTRODUCTION = """# Benchmarks
 
 Made by `make bench`; `python -m bench --publish` puts this page in place, and `python -m bench
---only training` measures one part anew. Ratios are measured side by side: rounds are interleaved,
+--only training` measures one part again. Ratios are measured side by side: rounds are interleaved,
 the number is the median over rounds of the ratio within a round, in brackets the smallest and the
 largest; a number without brackets was measured once. Time is CPU time with one thread on both
 sides. Features and maps are synthetic, in the shapes of the

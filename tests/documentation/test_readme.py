@@ -77,13 +77,3 @@ def test_every_command_of_ours_that_it_names_exists():
     known = set(re.findall(r"^\W*([a-z-]+) ", shown, re.MULTILINE))
     assert len(named) >= 4
     assert named <= known
-
-
-def test_no_private_word_is_left():
-    private = (
-        r"two doors", r"\btold\b", r"\bsettle", r"\bshel(f|ve)", r"\bfamil(y|ies)\b", r"\bunits?\b",
-        r"\banew\b", r"\bmend", r"\bdearest\b",
-    )  # fmt: skip
-    for name in ("README.md", "docs/results.md", "CONTRIBUTING.md", "CHANGELOG.md"):
-        text = published.page(name).lower()
-        assert not [word for word in private if re.search(word, text)], name

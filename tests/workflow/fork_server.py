@@ -55,7 +55,7 @@ class Server:
         self._running: dict[int, tuple[int, socket.socket]] = {}  # pid: its pidfd, who asked
 
     def serve(self) -> None:
-        """Until told to end."""
+        """Until asked to end."""
         while True:
             for key, _ in self._events.select():
                 if key.fileobj is self._listener:

@@ -17,7 +17,7 @@ REMARKS = {  # a module that changes no number when it is remarked on, and the s
     "report/facts.py": "report",
     "workflow/graph.py": None,
 }
-WORDS = {  # a module, what is put in place of what, and what is made anew
+WORDS = {  # a module, what is put in place of what, and what is rebuilt
     "strategies/er.py": ("memory_strength / task", "memory_strength / 2 / task", TRAINED),
     "figures/recall_error.py": ("against task age", "against age", {"figures", "report"}),
 }
@@ -70,7 +70,7 @@ class Clean:
             project = self._forks.project(self._folder)
             project.folder.mkdir()
             self._start.run("git", "clone", "-q", ".", str(project.folder))
-            shutil.rmtree(project.folder / ".dvc")  # it need not be told
+            shutil.rmtree(project.folder / ".dvc")  # it need not know
             for name, text in wanted.items():
                 path = name if name == "params.yaml" else f"src/sharc/{name}"
                 (project.folder / path).write_text(text)

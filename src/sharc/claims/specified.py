@@ -40,7 +40,7 @@ def answers(
         outcome = outcomes[cells.get("metric", "acc"), cells["scenario"]]
         answer = _compared if claim["kind"] == "larger_gain" else _counted
         if said := answer(questions, outcome, claim):
-            found.append({key: claim[key] for key in ("id", "says", "place")} | said)
+            found.append({key: claim[key] for key in ("id", "says", "section")} | said)
     return found
 
 

@@ -52,7 +52,7 @@ def between(
 ) -> tuple[float, float, float] | None:
     """How much more is gained with some values of a parameter than with others, with interval.
 
-    The mean effect of each group's values; None if one of them cannot be told apart.
+    The mean effect of each group's values; None if one of them cannot be identified.
     """
     names, design = _main(factors, found)
     known = {factor.default: 0 for factor in factors if factor.key == key}

@@ -1,0 +1,31 @@
+"""Words that would mean something only to the people who wrote this project are not in it."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("src", "tests", "bench", "docs")
+FILES = (
+    "README.md", "CONTRIBUTING.md", "CHANGELOG.md",
+    "Makefile", "Snakefile", "dvc.yaml", "params.yaml",
+)  # fmt: skip
+ENDINGS = {".py", ".md", ".yaml", ".j2", ".js", ".css", ".rst", ".txt", ".ipynb"}
+PRIVATE = re.compile(
+    r"\b(doors?|told|settle[sd]?|shelf|shelved?|recollections?|yardsticks?|anew|kept_as|made_at"
+    r"|climbs?|mend(s|ed)?|dearest|strangers?|ended well)\b",
+    re.IGNORECASE,
+)
+
+
+def test_no_private_word_is_left():
+    pages = [ROOT / name for name in FILES]
+    for folder in FOLDERS:
+        pages += [path for path in (ROOT / folder).rglob("*") if path.suffix in ENDINGS]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {word[0]}"
+        for path in pages
+        if path != Path(__file__)
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        for word in PRIVATE.finditer(line)
+    ]
+    assert not found
