@@ -11,6 +11,7 @@ import math
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ import torch
 from torch import Tensor
 
 from bench.machine import ROOT, environment
-from bench.profiles import where
 from bench.section import Section, Size
 from bench.streams import CIFAR10, OFFLINE, synthetic
 from bench.streams import Shape as DataShape
@@ -60,13 +60,13 @@ def run(size: Size) -> Section:
         for shape, method, seeds in ((SMALL, "er", 1),) if size.small else CASES:
             stream = synthetic(shape, maps=True)
             ways: dict[str, Way] = {"dense": partial(ours, method, stream, seeds)}
-            ways |= {m: partial(sharc, method, stream, m, seeds) for m in MEMORIES}
+            shares: dict[str, list[float]] = {m: [] for m in MEMORIES}
+            ways |= {m: partial(sharc, method, stream, m, seeds, shares[m]) for m in MEMORIES}
             times = interleaved(ways, 2, warm_up=False)
             for memory in MEMORIES:
                 name = f"sharc_cost_{method}_{memory}_{shape.features}_{seeds}"
                 section.measures[name] = ratio(times[memory], times["dense"])
-                if not size.small:
-                    section.profiles[name] = where(ways[memory])
+                section.profiles[name] = f"{max(shares[memory]):.0f} % of it writes and recalls"
     section.notes.append(
         f"Maps of {POSITIONS} × {CHANNELS}, h = {HIDDEN}, θ = {THETA}, buffer {BUFFER} within "
         "training. Dense runs share their steps when stacked, memories are each run's own: hence "
@@ -75,16 +75,38 @@ def run(size: Size) -> Section:
     return section
 
 
-def sharc(method: str, stream: TaskStream, memory: str, seeds: int) -> float:
-    """Train a method with an associative buffer; making the synthetic maps is not counted."""
+def watched(memory: type) -> tuple[type, list[float]]:
+    """The memory's class, and the CPU seconds of each call while it is in use."""
+    calls: list[float] = []
+
+    def timed(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            result: list[Any] = []
+            calls.append(spent(lambda: result.append(method(*arguments))))
+            return result[0]
+
+        return call
+
+    names = ("write", "recall_stored", "forget")
+    return type(memory.__name__, (memory,), {n: timed(getattr(memory, n)) for n in names}), calls
+
+
+def sharc(method: str, stream: TaskStream, memory: str, seeds: int, shares: list[float]) -> float:
+    """Train a method with an associative buffer; making the synthetic maps is not counted.
+
+    Of the seconds that it took, `shares` is given the percentage that the memory took.
+    """
     maps: Any = stream.maps
     making = maps.seconds
-    make = partial(SharcBuffer, memory=load("memory", memory))
+    kind, calls = watched(load("memory", memory))
+    make = partial(SharcBuffer, memory=kind)
     runs = [RunSpec(seed, BUFFER, THETA) for seed in range(seeds)]
     options = {"device": "cpu"} | OPTIONS.get(method, {})
     strategy = load("method", method.partition("_")[0])
     cpu = spent(lambda: train(stream, runs, strategy, options, make))
-    return cpu - float(maps.seconds - making)
+    cpu -= float(maps.seconds - making)
+    shares.append(100 * sum(calls) / cpu)
+    return cpu
 
 
 def relu_maps(n: int) -> Tensor:

@@ -1,6 +1,6 @@
 """Head training: the stacked engine against the textbook's plain loop and against Avalanche."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,6 +29,8 @@ DRAWN = ("er", "mer", "agem", "derpp", "clser")
 WHOLE = ("er_full", "gem")
 BY_LOSS = ("sgd", "er", "agem", "derpp")
 BY_AVALANCHE = ("er", "agem")
+PROFILED = 0.1  # of the steps: the profiler keeps every call
+Train = Callable[..., None]  # ours, but for its stream
 OPTIONS: dict[str, dict[str, Any]] = {"er": {"replay": "sampled"}, "er_full": {"replay": "full"}}
 PLAIN = {"er": "er_sampled", "er_full": "er"}  # the textbook's names
 
@@ -65,27 +67,28 @@ def run(size: Size) -> Section:
 
 
 def _against_the_plain_loop(section: Section, size: Size) -> None:
-    stream = synthetic(CIFAR10, size.share)
-    stacked = partial(ours, stream=stream, buffers=BUFFERS)
-    ways: dict[str, tuple[str, Way, int]] = {
-        f"{m}_vs_plain": (m, partial(stacked, m), SEEDS * len(BUFFERS)) for m in DRAWN
+    stream, short = synthetic(CIFAR10, size.share), synthetic(CIFAR10, PROFILED)
+    stacks: dict[str, tuple[str, Train, int]] = {
+        f"{m}_vs_plain": (m, partial(ours, m, buffers=BUFFERS), SEEDS * len(BUFFERS)) for m in DRAWN
     }
-    ways |= {f"{m}_vs_plain": (m, partial(ours, m, stream), SEEDS) for m in WHOLE}
-    ways |= {
-        f"{m}_vs_plain_by_loss": (m, partial(ours, m, stream, by_loss=True), SEEDS)
+    stacks |= {f"{m}_vs_plain": (m, partial(ours, m), SEEDS) for m in WHOLE}
+    stacks |= {
+        f"{m}_vs_plain_by_loss": (m, partial(ours, m, by_loss=True), SEEDS)
         for m in (() if size.small else BY_LOSS)  # recording a loss outweighs a short run
     }
-    methods = dict.fromkeys(method for method, _, _ in ways.values())
+    methods = dict.fromkeys(method for method, _, _ in stacks.values())
+    for method in methods:  # what torch imports at its first use is no part of a step
+        plain(method, short)
+    if not size.small:
+        section.profiles = {m: where(partial(go, stream=short)) for m, (_, go, _) in stacks.items()}
     times = interleaved(
         {method: partial(plain, method, stream) for method in methods}
-        | {measure: way for measure, (_, way, _) in ways.items()},
+        | {measure: partial(go, stream=stream) for measure, (_, go, _) in stacks.items()},
         size.rounds,
         warm_up=size.small,
     )
-    for measure, (method, way, runs) in ways.items():
+    for measure, (method, _, runs) in stacks.items():
         section.measures[measure] = ratio(times[method], times[measure], runs)
-        if not size.small:
-            section.profiles[measure] = where(way)
 
 
 def _against_avalanche(section: Section, size: Size) -> None:
@@ -100,17 +103,19 @@ def _against_avalanche(section: Section, size: Size) -> None:
             stream = replace(stream, test_tasks=[task[:10] for task in stream.test_tasks])
             # With 100 classes the engine stacks five runs at a time, however many it is given.
             buffers = BUFFERS if classes == CIFAR10.classes else (BUFFER,)
-            mine: dict[str, Way]
-            mine = {m: partial(ours, m, stream, SEEDS, buffers) for m in BY_AVALANCHE}
-            theirs: dict[str, Way] = {
+            short = synthetic(shape_of(classes), PROFILED)
+            mine = {m: partial(ours, m, buffers=buffers) for m in BY_AVALANCHE}
+            ways: dict[str, Way] = {m: partial(way, stream=stream) for m, way in mine.items()}
+            ways |= {
                 f"avalanche {m}": partial(avalanche.train, m, classes, size.share)
                 for m in BY_AVALANCHE
             }
-            times = interleaved(mine | theirs, size.rounds, warm_up=False)
+            avalanche.train("er", classes, 0.0)  # its first steps import, too
+            times = interleaved(ways, size.rounds, warm_up=False)
             for method, way in mine.items():
                 measure, runs = f"{method}_vs_avalanche_{classes}", SEEDS * len(buffers)
                 section.measures[measure] = ratio(times[f"avalanche {method}"], times[method], runs)
-                section.profiles[measure] = where(way)
+                section.profiles[measure] = where(partial(way, stream=short))
     finally:
         avalanche.close()
     section.notes.append(
