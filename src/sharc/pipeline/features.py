@@ -14,14 +14,45 @@ from sharc.workflow.stage import Build, Job, Result, files_in
 
 
 @dataclass(frozen=True, eq=False)
-class Features(Job):
+class FeatureJob(Job):
+    """A job that computes features with one backbone."""
+
+    backbone: str
+
+    @property
+    def target(self) -> Path:
+        return self.folder / "meta.json"
+
+    @property
+    def classes(self) -> tuple[tuple[str, str], ...]:
+        return (("backbone", self.backbone),)
+
+    def extract(self, build: Build, raw: Path, **options: Any) -> Result:
+        """The maps of the frozen backbone."""
+        from sharc.stages import features
+
+        start_over(self, build)
+        backbone, settings = make_backbone(self.backbone, self.settings)
+        features.build(
+            raw,
+            self.folder,
+            backbone,
+            **settings,
+            **options,
+            batch=build.params.features.batch,
+            device=build.params.features.device,
+            threads=build.threads,
+        )
+        return Result(files_in(self.folder))
+
+
+@dataclass(frozen=True, eq=False)
+class Features(FeatureJob):
     """All images of a data set, as the tables' runs are trained on them."""
 
     stage = "features"
     resources = "features"
     origins = {"": "features"}
-
-    backbone: str
 
     @classmethod
     def jobs(cls, graph: Graph) -> Iterator[Self]:
@@ -37,30 +68,9 @@ class Features(Job):
     def folder(self) -> Path:
         return Path("outputs/features") / self.name
 
-    @property
-    def target(self) -> Path:
-        return self.folder / "meta.json"
-
-    @property
-    def classes(self) -> tuple[tuple[str, str], ...]:
-        return (("backbone", self.backbone),)
-
     def run(self, build: Build) -> Result:
-        from sharc.stages import features
-
         (raw,) = self.needs
-        start_over(self, build)
-        backbone, settings = make_backbone(self.backbone, self.settings)
-        features.build(
-            raw.folder,
-            self.folder,
-            backbone,
-            **settings,
-            batch=build.params.features.batch,
-            device=build.params.features.device,
-            threads=build.threads,
-        )
-        return Result(files_in(self.folder))
+        return self.extract(build, raw.folder)
 
 
 def frozen_settings(params: Params) -> dict[str, Any]:

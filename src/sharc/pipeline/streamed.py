@@ -12,17 +12,17 @@ from sharc.config import Params
 from sharc.ladder import rungs
 from sharc.pipeline.backbones import added_settings, make_backbone
 from sharc.pipeline.download import Download
-from sharc.pipeline.features import frozen_settings
+from sharc.pipeline.features import FeatureJob, frozen_settings
 from sharc.pipeline.specification_runs import stream_specs
 from sharc.pipeline.split import PART, Split
 from sharc.registry import JOINT, passes
 from sharc.workflow.graph import Graph
 from sharc.workflow.resume import start_over
-from sharc.workflow.stage import Build, Job, Result, files_in
+from sharc.workflow.stage import Build, Result, files_in
 
 
 @dataclass(frozen=True, eq=False)
-class Streamed(Job):
+class Streamed(FeatureJob):
     """The images of one split, seen by a frozen backbone or by one whose BatchNorm drifts."""
 
     stage = "streamed"
@@ -30,7 +30,6 @@ class Streamed(Job):
     origins = {"batch": "train", "seeds": "suites.{suite}.seeds", "": "features"}
 
     dataset: str
-    backbone: str
     drifts: bool
 
     @classmethod
@@ -64,42 +63,22 @@ class Streamed(Job):
             else frozen_settings(params)
         )
         needs = (graph.one(Download, dataset), graph.one(Split, split))
-        return cls(f"{split}/{look}", settings, needs, dataset, params.chosen.backbone, drifts)
+        return cls(f"{split}/{look}", settings, needs, params.chosen.backbone, dataset, drifts)
 
     @property
     def folder(self) -> Path:
         return Path("outputs/streamed") / self.name
 
-    @property
-    def target(self) -> Path:
-        return self.folder / "meta.json"
-
-    @property
-    def classes(self) -> tuple[tuple[str, str], ...]:
-        return (("backbone", self.backbone),)
-
     def run(self, build: Build) -> Result:
         raw, split = self.needs
+        if not self.drifts:
+            return self.extract(build, raw.folder, split=split.target)
+        from sharc.stages import drift
+
         start_over(self, build)
         backbone, settings = make_backbone(self.backbone, self.settings)
         device = build.params.features.device
-        if self.drifts:
-            from sharc.stages import drift
-
-            drift.build(raw.folder, split.target, self.folder, backbone, **settings, device=device)
-        else:
-            from sharc.stages import features
-
-            features.build(
-                raw.folder,
-                self.folder,
-                backbone,
-                **settings,
-                split=split.target,
-                batch=build.params.features.batch,
-                device=device,
-                threads=build.threads,
-            )
+        drift.build(raw.folder, split.target, self.folder, backbone, **settings, device=device)
         return Result(files_in(self.folder))
 
 
