@@ -1,4 +1,4 @@
-"""What a frozen backbone states about itself, and how its weights are loaded and checked."""
+"""The base of frozen backbones, and how their weights are loaded and checked."""
 
 import os
 import pickle

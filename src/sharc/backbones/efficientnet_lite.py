@@ -59,14 +59,14 @@ class Lite0(Backbone):
 
 
 class Lite1(Lite0):
-    """The next larger sibling."""
+    """EfficientNet-Lite1: 1,280 channels, stride 32."""
 
     name = "efficientnet_lite1"
     number = 1
 
 
 class Lite2(Lite0):
-    """The one after that."""
+    """EfficientNet-Lite2: 1,280 channels, stride 32."""
 
     name = "efficientnet_lite2"
     number = 2

@@ -1,4 +1,4 @@
-"""What a data set states about itself, and how its sources are called."""
+"""The base of data sets: their constants and their sources."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping

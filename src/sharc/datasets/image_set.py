@@ -1,4 +1,4 @@
-"""A user's own images, whatever holds them: any size and mode that Pillow reads.
+"""A user's own images, in any size and mode that Pillow reads.
 
 All become RGB squares of `side` pixels. What has no test images of its own gives up a share of
 each class: the images whose digest, seeded, is smallest, so that the choice depends neither on

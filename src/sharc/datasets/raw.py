@@ -77,6 +77,6 @@ class RawData:
         return np.array(self._splits[split]["labels"])
 
     def digest(self) -> str:
-        """What the verified contents of both splits amount to."""
+        """The digest of the verified contents of both splits."""
         joined = "".join(self.meta["splits"][name]["digest"] for name in SPLITS)
         return hashlib.sha256(joined.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""All past examples in every step: their logits and their share of the update.
+"""Replay of all past examples in every step: their logits and their share of the update.
 
 Within a task the memory's rows X_m [S, M, D] do not change. While they are fewer than the
 features, their share of the head is held as coefficients A of these rows, W = W' - X_m^T A, and
@@ -19,7 +19,7 @@ from sharc.engine.types import Batch
 
 
 class FullReplay:
-    """The head seen from a memory whose rows take part in every step."""
+    """The head, updated in every step on all rows of a memory."""
 
     def __init__(
         self, head: Head, x: Tensor, y: Tensor, batch: int, products: bool = False
@@ -87,7 +87,7 @@ class FullReplay:
     ) -> None:
         """W <- W - rate (X_b^T R_b + X_m^T R_m), for residuals new [S, B, C], old [S, M, C].
 
-        `gram_times` is that of old, from whoever has it already.
+        `gram_times` is K times old, if the caller has it already.
         """
         self.head.descend(new_x, new, rate)
         if self.gram is None:
@@ -104,7 +104,7 @@ class FullReplay:
         self.pending.add_(old, alpha=rate)
 
     def flush(self) -> None:
-        """Bring W up to date, for whoever reads the head itself."""
+        """Bring W up to date, before the head itself is read."""
         if self.gram is not None:
             self.head.descend(self.x, self.pending, 1.0)
             self.pending.zero_()

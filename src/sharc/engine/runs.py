@@ -1,4 +1,4 @@
-"""What names a run, and what comes out of it."""
+"""The specification of a run, and its result."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +28,7 @@ class Accuracies:
 
 @dataclass
 class RunResult:
-    """Everything a run leaves behind; nothing in it depends on the clock."""
+    """Everything a run produces; nothing in it depends on the clock."""
 
     spec: RunSpec
     accuracy: Accuracies

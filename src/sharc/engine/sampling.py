@@ -1,4 +1,4 @@
-"""What is drawn at random for a run: from its own generators, a whole task at a time.
+"""A run's random draws, from its own generators, for a whole task at a time.
 
 Each purpose has its own generator, so the draws of a run depend neither on the other runs of its
 stack nor on whether its memory is associative.

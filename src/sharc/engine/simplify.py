@@ -1,7 +1,7 @@
-"""A recorded gradient without what is computed twice, is not asked for, or is always the same.
+"""Simplify a recorded gradient: no repeated, unused or constant computations.
 
-Half of what torch records of a cross-entropy deals with labels of -100, which it ignores; the
-labels of a batch are never that, so their count is known, and the gradient's scale with it.
+Half of what torch records of a cross-entropy handles labels of -100, which it ignores; a batch has
+none, so the number of labels, and with it the gradient's scale, is known.
 """
 
 import operator

@@ -87,7 +87,7 @@ class ByTask(TaskGradients):
         return self.products.sum(dim=2)
 
     def gram(self) -> Tensor:
-        """Known already."""
+        """As formed by `sums`."""
         return self.products
 
     def descend(self, new_x: Tensor, new: Tensor, v: Tensor, rate: float) -> None:

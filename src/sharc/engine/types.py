@@ -1,4 +1,4 @@
-"""What strategies, buffers and the trainer pass to one another."""
+"""The data that strategies, buffers and the trainer pass to one another."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -28,7 +28,7 @@ def drifted_test(seed: int, passes: int, trained: int, *, joint: bool = False) -
 
 
 class FeatureCache:
-    """Cached features of one data set and backbone; nothing is read before it is asked for."""
+    """Cached features of one data set and backbone, read lazily."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -53,7 +53,7 @@ class FeatureCache:
 
     @property
     def seeds(self) -> list[int] | None:
-        """The seeds whose streams made these features, where BatchNorm trained along."""
+        """The seeds whose streams made these features, if BatchNorm was in training mode."""
         return self.meta.get("seeds")
 
     def joint_pooled(self, seed: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""The cache's files: chunks that are complete or absent, and a ledger that says whose they are.
+"""The cache's files: chunks that are complete or absent, and a list of them with their settings.
 
 While the work goes on, `progress.json` names the settings and the digest of every complete chunk;
 at the end the same ledger moves into `meta.json`. A chunk is reused only if its settings are those

@@ -1,7 +1,7 @@
-"""A backbone whose BatchNorm layers train along with the stream, as in the authors' code.
+"""A backbone whose BatchNorm layers stay in training mode, as in the authors' code.
 
 Its convolutions are frozen, but in training mode a BatchNorm layer normalises with the mean and
-variance of the batch at hand, and moves its running statistics towards them, r <- r + m (b - r).
+variance of each batch, and moves its running statistics towards them, r <- r + m (b - r).
 Tests use the running statistics. k passes over the same batch move them k times towards the same
 b, so one pass with m_k = 1 - (1 - m)^k does the same.
 """

@@ -1,9 +1,9 @@
-"""What runs the extractor: PyTorch anywhere, ONNX Runtime on a CPU, where it is faster.
+"""The engines that run the extractor: PyTorch anywhere, ONNX Runtime on a CPU, where it is faster.
 
-Both give pooled vectors within 1e-4 of each other, relative to the largest entry (a test holds
-them to it). ONNX Runtime keeps depthwise convolutions in a blocked layout and is several times
-faster; one session with one thread per run, and several runs at once, beats one run with
-several threads, and makes the result independent of the number of threads.
+Their pooled vectors agree to 1e-4 of the largest entry (tested). ONNX Runtime keeps depthwise
+convolutions in a blocked layout and is several times faster; one session with one thread per run,
+and several runs at once, beats one run with several threads, and makes the result independent of
+the number of threads.
 """
 
 from collections.abc import Callable

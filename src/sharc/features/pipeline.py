@@ -1,4 +1,4 @@
-"""From stored images to what is cached: normalise, resize, backbone, pool.
+"""From stored images to cached features: normalise, resize, backbone, pool.
 
 The paper's preprocessing normalises first and then resizes bilinearly with antialiasing. Both are
 linear, so a whole batch is resized by two small matrix products; the matrices are read off

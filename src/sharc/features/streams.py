@@ -1,4 +1,4 @@
-"""Cached features and a split, as the stream of tasks that runs train on."""
+"""Cached features and a split as a stream of tasks to train on."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticErro
 
 
 def load_stream(features: Path, split: Path, passes: int = 1, *, joint: bool = False) -> TaskStream:
-    """The cached features of a data set, laid out as its split says."""
+    """The cached features of a data set, arranged in tasks by its split."""
     try:
         stream = _stream(FeatureCache(features), read_json(split)["tasks"], passes, joint)
         stream.check_finite()
@@ -62,7 +62,7 @@ class _View:
 
 @dataclass(frozen=True)
 class _Drifting:
-    """Test features after each task, where BatchNorm trained along."""
+    """Test features after each task, if BatchNorm was in training mode."""
 
     cache: FeatureCache
     passes: int

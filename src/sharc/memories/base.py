@@ -1,7 +1,7 @@
 """The contract of an associative memory: write maps, recall them from a part, forget.
 
-Each run has a memory of its own. No arithmetic and no random draw is shared between runs, so a
-run recalls the same bits alone or stacked with others.
+Each run has its own memory. Runs share no arithmetic and no random draw, so a run recalls the same
+bits alone or stacked with others.
 """
 
 from abc import ABC, abstractmethod
@@ -59,7 +59,7 @@ class Cue:
 
 @dataclass
 class Recalled:
-    """The memory's answer to one cue, before the kept channels are put back."""
+    """The memory's answer to one cue, before the kept channels are restored."""
 
     pooled: Tensor  # [n, K], averaged over the positions
     maps: Tensor  # [min(n_probe, n), H·W, K] of the first samples, to measure the error by
@@ -109,7 +109,7 @@ class AssociativeMemory(HasOptions, ABC):
         return Recalled(maps.mean(dim=1), maps[:n_probe])
 
     def forget(self) -> None:
-        """Move towards the state before the first write; a memory need not be able to."""
+        """Move towards the state before the first write; optional."""
 
     @abstractmethod
     def n_floats(self) -> dict[str, int]:

@@ -10,7 +10,7 @@ class Oracle(AssociativeMemory):
     """Keeps every map whole and looks it up by when it was written."""
 
     def reset(self) -> None:
-        """Hold no map."""
+        """Store no map."""
         self._maps = self.zeros(0, self.shape.size)
 
     def write(self, x: Tensor, labels: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Control: no memory. What was dropped stays zero, as if maps were replayed masked."""
+"""Control: no memory. Dropped channels stay zero, as if masked maps were replayed."""
 
 from torch import Tensor
 
@@ -21,5 +21,5 @@ class Zeros(AssociativeMemory):
         return Recalled(pooled, self.zeros(min(n_probe, n), *self.shape))
 
     def n_floats(self) -> dict[str, int]:
-        """Count nothing: nothing is held."""
+        """Nothing is held."""
         return {"weights": 0, "prior": 0}

@@ -1,4 +1,4 @@
-"""What a strategy is: the residual rows R whose X^T R is its gradient for a linear head.
+"""The base of strategies: residual rows R whose X^T R is the gradient for a linear head.
 
 Softmax cross-entropy of one row has the gradient x (softmax(z) - onehot(y))^T, so every rule is
 a choice of rows (new ones, replayed ones), of a residual per row, and of a weight per row.
@@ -58,7 +58,7 @@ class Strategy(HasOptions, ABC):
         """One update of the head."""
 
     def end_task(self, task: int, batches: Batches) -> None:
-        """Keep what is wanted of the task that ends; batches() passes over its examples again."""
+        """Keep what is needed of the finished task; batches() iterates over its examples again."""
 
     def flush(self) -> None:
         """Bring the head up to date, if the strategy holds part of it elsewhere."""
@@ -68,7 +68,7 @@ class Strategy(HasOptions, ABC):
         return self.head
 
     def heads(self) -> dict[str, Head]:
-        """Heads evaluated beside it, by name."""
+        """Further heads to evaluate, by name."""
         return {}
 
     def keeps_statistics(self, head: Head) -> bool:

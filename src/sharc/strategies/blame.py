@@ -1,4 +1,4 @@
-"""Where in a method's own file a mistake lies."""
+"""Find the line of a method's own file that caused an error."""
 
 import inspect
 import traceback

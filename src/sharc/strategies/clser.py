@@ -23,7 +23,7 @@ class Averages:
         self._coins = [generator(run.seed, "ema") for run in runs]
 
     def begin_task(self, steps: int) -> None:
-        """Toss the task's coins: for each step, last one first, which runs' heads move."""
+        """Draw, for each step of the task, the runs whose averages move, the last step first."""
         self._moves: list[dict[str, list[int]]] = [{} for _ in range(steps)]
         for run, coins in enumerate(self._coins):
             tossed = torch.rand(steps, 2, generator=coins)
@@ -60,7 +60,7 @@ class CLSER(Strategy):
         self._averages = Averages(runs, options)
 
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
-        """Toss the task's coins."""
+        """Draw which averages move after each step of the task."""
         self._averages.begin_task(steps)
 
     def step(self, batch: Batch) -> None:

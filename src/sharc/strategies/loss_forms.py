@@ -1,6 +1,6 @@
-"""The eight methods of the paper as losses: what their closed forms are held to.
+"""The eight methods of the paper as losses, against which their closed forms are tested.
 
-They are used where a closed form cannot serve, with a head that is not linear.
+They train heads that are not linear, which a closed form cannot.
 """
 
 from collections.abc import Sequence
@@ -163,7 +163,7 @@ class CLSER(LossStrategy):
         self._averages = clser.Averages(runs, options)
 
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
-        """Toss the task's coins."""
+        """Draw which averages move after each step of the task."""
         super().begin_task(task, replay, steps)
         self._averages.begin_task(steps)
 

@@ -30,7 +30,7 @@ Loss = Callable[..., Tensor]
 
 
 class HasLoss(Protocol):
-    """What is needed of a strategy."""
+    """The part of a strategy used here."""
 
     head: Head
     copies: dict[str, Head]
@@ -50,7 +50,7 @@ class HasLoss(Protocol):
 
 
 class StackedLoss:
-    """Sees to it that a loss is recorded once and run at every step (see engine.tracing)."""
+    """A loss that is recorded once and run at every step (see engine.tracing)."""
 
     def __init__(self, strategy: HasLoss, draws: int) -> None:
         self.strategy, self.draws = strategy, draws

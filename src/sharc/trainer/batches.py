@@ -50,7 +50,7 @@ class BatchPlan:
         """New rows and `draws` independent draws of `size` memory rows.
 
         The rows of all steps are drawn ahead and all lie in one pool, so that a step gathers its
-        rows by one indexed copy. They hold until the next batch is asked for.
+        rows by one indexed copy. They are valid until the next batch is requested.
         """
         n_runs, n_memory = replay.y.shape
         run = torch.arange(n_runs, device=self.order.device)[:, None]
@@ -72,8 +72,8 @@ class BatchPlan:
     def _pool(self, replay: Replay, old: Tensor) -> tuple[Tensor, Tensor]:
         """Features and where in them each step's rows lie, [steps, S * R].
 
-        Examples kept as they are are read where they always lay; recalled ones are put at the
-        end of the task's own.
+        Examples stored whole are read from their original rows; recalled ones are appended to the
+        task's own.
         """
         new = self._by_step(self.rows)
         if replay.kept is not None:

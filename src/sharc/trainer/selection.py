@@ -35,7 +35,7 @@ class Choice:
     result: RunResult
 
     def recorded(self) -> dict[str, Any]:
-        """What the run's record says of it."""
+        """The choice as it is written to the run's record."""
         return {
             "values": dict(self.values),
             "candidates": self.candidates,

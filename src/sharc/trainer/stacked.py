@@ -89,7 +89,7 @@ class StackedTrainer:
             self.buffer.end_task(task, self.head)
 
     def _observe(self, step: int, batch: Batch) -> None:
-        """Show the buffer what the head, before this step, says to examples it will keep."""
+        """Show the buffer the head's output, before this step, for the examples it will keep."""
         if self.buffer is not None and step in self.buffer.captures:
             self.strategy.flush()
             wants = self.buffer.wants_logits

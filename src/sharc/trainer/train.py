@@ -58,7 +58,7 @@ def stacks(
     strategy_class: type[Strategy],
     options: MethodOptions,
 ) -> list[list[int]]:
-    """Places in `runs` that advance together: same shapes, and small enough for the cache.
+    """Indices of `runs` that advance together: same shapes, and small enough for the cache.
 
     A step that draws from memory has the same shape whatever the memory's size; one that
     replays all of it, or a memory smaller than a draw, has not.
