@@ -72,7 +72,7 @@ def energies_of_both_reads(beta: float) -> tuple[Tensor, Tensor]:
         (z,) = fast.latents([cue])
         h = torch.where(z > 0, z, naive.mu.clamp_max(0))
         ours.append(naive.read_energy(h, x, fixed))
-        adams.append(naive.search_read(x, fixed, 500)[1])
+        adams.append(naive.read_energy(naive.search(x, fixed, 500), x, fixed))
     return torch.cat(ours), torch.cat(adams)
 
 

@@ -1,11 +1,12 @@
 """BayesPCN (Yoo and Wood 2022): a two-layer predictive coding network that knows its doubt.
 
-A map x [d], d = H W K, is predicted as z R from a hidden state h [h], z = relu(h). The network
-believes R to be Gaussian with mean R [h, d] and covariance U [h, h] between its rows, and h to be
-Gaussian around mu [h] with variance v.
+In the paper's Eq. 5, with L = 1: x_0 is a map x [d], d = H W K, which a hidden state x_1 = h [h]
+predicts as z R, z = relu(h). Its weights omega are beliefs: R is Gaussian with mean R [h, d] and
+covariance U [h, h] between its rows, and h Gaussian around mu [h] with variance v.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -13,7 +14,6 @@ from torch import Tensor
 from sharc.randomness import generator
 
 EXACT = torch.float64
-RATE = 0.01  # of Adam, in writing and in reading
 
 
 class BayesPCN:
@@ -26,50 +26,36 @@ class BayesPCN:
         *,
         hidden: int = 256,
         sigma: float = 0.01,  # of the observation noise
-        steps: int = 500,
-        tolerance: float = 0.0,  # nats per entry at which the search of a write stops
+        steps: int = 500,  # of Adam, in writing and in reading
         beta: float = 0.1,  # share forgotten at a time
     ) -> None:
         height, width, channels = self.shape = shape
         self.d, self.hidden = height * width * channels, hidden
-        self.s2, self.steps = sigma**2, steps
-        self.tolerance, self.beta = tolerance, beta
+        self.s2, self.steps, self.beta = sigma**2, steps, beta
         self.random = generator(seed, "memory")
-        drawn = torch.randn(channels, height * width, hidden, generator=self.random).double()
-        drawn = (drawn.float() / math.sqrt(self.d)).double()
+        drawn = torch.randn(channels, height * width, hidden, generator=self.random)
+        drawn = (drawn / math.sqrt(self.d)).to(EXACT)
         self.r0 = drawn.permute(2, 1, 0).reshape(hidden, self.d)
-        self.mu0 = self._draw(hidden) / math.sqrt(hidden)
+        self.mu0 = self._hidden(self.random)[0]
         self.r, self.u = self.r0.clone(), torch.eye(hidden, dtype=EXACT)
         self.mu, self.v = self.mu0.clone(), 1.0
 
-    def _draw(self, *size: int) -> Tensor:
-        return torch.randn(*size, generator=self.random, dtype=EXACT)
+    def _hidden(self, source: torch.Generator, n: int = 1) -> Tensor:
+        """Hidden states [n, h] to start a search from."""
+        drawn = torch.randn(n, self.hidden, generator=source, dtype=EXACT)
+        return drawn / math.sqrt(self.hidden)
 
     def write(self, maps: Tensor) -> None:
         """Eq. 7: find h for maps [n, H, W, K] held fixed, then condition R and mu on both."""
         x = maps.reshape(len(maps), self.d).to(EXACT)
-        h = self._search(x)
+        start = self._hidden(self.random, len(x))
+        h = minimised(lambda h: self.write_energy(h, x), start, self.steps)
         z = h.relu()
         gain = self.u @ z.T @ torch.linalg.inv(self._covariance(z))  # [h, n], as in a Kalman filter
         self.r = self.r + gain @ (x - z @ self.r)
         self.u = self.u - gain @ z @ self.u
         v = 1 / (1 / self.v + len(x) / self.s2)
         self.mu, self.v = v * (self.mu / self.v + h.sum(0) / self.s2), v
-
-    def _search(self, x: Tensor) -> Tensor:
-        """Hidden states [n, h] of least energy for maps x [n, d], by Adam."""
-        h = (self._draw(len(x), self.hidden) / math.sqrt(self.hidden)).requires_grad_()
-        adam, last = torch.optim.Adam([h], lr=RATE), math.inf
-        for _ in range(self.steps):
-            adam.zero_grad()
-            energy = self.write_energy(h, x)
-            value = float(energy.detach())
-            if abs(last - value) <= self.tolerance * max(self.d * len(x), abs(value)):
-                break
-            last = value
-            energy.backward()  # type: ignore[no-untyped-call]
-            adam.step()
-        return h.detach()
 
     def _covariance(self, z: Tensor) -> Tensor:
         """Of the n maps' entries in any one column: s^2 I + z U z^T, [n, n]."""
@@ -88,29 +74,21 @@ class BayesPCN:
 
         For any h the best unknown entries are z R itself, so the search is over h alone.
         """
-        fixed = kept.expand(self.shape).reshape(1, self.d)
-        h, _ = self.search_read(cue.reshape(1, self.d).to(EXACT), fixed, self.steps)
+        known = kept.expand(self.shape).reshape(1, self.d)
+        h = self.search(cue.reshape(1, self.d).to(EXACT), known, self.steps)
         recalled = (h.relu() @ self.r).view(self.shape).to(cue)
         return torch.where(kept, cue, recalled)
 
-    def search_read(self, x: Tensor, fixed: Tensor, steps: int) -> tuple[Tensor, Tensor]:
-        """Hidden states [n, h] and energies [n] after Adam from a random start."""
-        start = torch.randn(
-            len(x), self.hidden, generator=torch.Generator().manual_seed(5), dtype=EXACT
-        )
-        h = (start / math.sqrt(self.hidden)).requires_grad_()
-        adam = torch.optim.Adam([h], lr=RATE)
-        for _ in range(steps):
-            adam.zero_grad()
-            self.read_energy(h, x, fixed).sum().backward()  # type: ignore[no-untyped-call]
-            adam.step()
-        return h.detach(), self.read_energy(h, x, fixed).detach()
+    def search(self, x: Tensor, known: Tensor, steps: int) -> Tensor:
+        """Hidden states [n, h] of least energy for the known entries of maps x [n, d]."""
+        start = self._hidden(torch.Generator().manual_seed(5), len(x))
+        return minimised(lambda h: self.read_energy(h, x, known).sum(), start, steps)
 
-    def read_energy(self, h: Tensor, x: Tensor, fixed: Tensor) -> Tensor:
+    def read_energy(self, h: Tensor, x: Tensor, known: Tensor) -> Tensor:
         """Eq. 5 for each map [n]: unknown entries sit at z R, so only known ones leave an error."""
         z = h.relu()
         variance = self.s2 + ((z @ self.u) * z).sum(1)
-        error = (((x - z @ self.r) * fixed) ** 2).sum(1)
+        error = (((x - z @ self.r) * known) ** 2).sum(1)
         prior = ((h - self.mu) ** 2).sum(1) / (2 * (self.s2 + self.v))
         return self.d / 2 * variance.log() + error / (2 * variance) + prior
 
@@ -120,3 +98,14 @@ class BayesPCN:
         self.r, self.mu = a * self.r + (1 - a) * self.r0, a * self.mu + (1 - a) * self.mu0
         self.u = (1 - self.beta) * self.u + self.beta * torch.eye(self.hidden, dtype=EXACT)
         self.v = (1 - self.beta) * self.v + self.beta
+
+
+def minimised(energy: Callable[[Tensor], Tensor], h: Tensor, steps: int) -> Tensor:
+    """The h that Adam finds from here."""
+    h = h.requires_grad_()
+    adam = torch.optim.Adam([h], lr=0.01)
+    for _ in range(steps):
+        adam.zero_grad()
+        energy(h).backward()  # type: ignore[no-untyped-call]
+        adam.step()
+    return h.detach()

@@ -1,6 +1,6 @@
-"""The eight strategies: what one step does with a mini-batch and with the past.
+"""The eight strategies: what one step does with a batch x, y and with the past.
 
-Shapes: B examples in a mini-batch, C classes. Features x are pooled rows [B, K] or maps
+Shapes: B examples in a batch, C classes, P weights. Features x are pooled rows [B, K] or maps
 [B, H, W, K], whichever the classifier takes.
 """
 
@@ -14,23 +14,16 @@ import quadprog
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
+from torch.nn.utils import parameters_to_vector
 
 
 @dataclass
 class Examples:
-    """Past examples: M_k of one task, or a draw from all of them."""
+    """Past examples: M_k of one task, or some of all tasks'."""
 
     x: Tensor  # [n, ...] features
     y: Tensor  # [n] labels
     z: Tensor  # [n, C] logits they had when they were first seen
-
-    def __getitem__(self, rows: Tensor) -> "Examples":
-        return Examples(self.x[rows], self.y[rows], self.z[rows])
-
-    @staticmethod
-    def together(parts: list["Examples"]) -> "Examples":
-        """The union of several tasks' examples."""
-        return Examples(*(torch.cat([getattr(p, name) for p in parts]) for name in ("x", "y", "z")))
 
 
 class Learner:
@@ -42,14 +35,15 @@ class Learner:
         self.past: list[Examples] = []  # M_k of every past task k < t, constant within a task
         self.draws: Iterator[Examples] = iter(())  # independent draws from all of them
         self.averages: dict[str, nn.Module] = {}  # CLS-ER's second and third classifier
-        self.coins: Iterator[Tensor] = iter(())  # CLS-ER's, two for each step
+        self.coins: torch.Generator | None = None  # CLS-ER's
         self.steps = 0
 
     def remember(self, past: list[Examples]) -> None:
         """The memory as it is replayed during the task that begins."""
         self.past = past
         if past:
-            self.memory = Examples.together(past)
+            x, y, z = zip(*((k.x, k.y, k.z) for k in past), strict=True)
+            self.memory = Examples(torch.cat(x), torch.cat(y), torch.cat(z))
             shares = [torch.full_like(k.z[:, 0], 1 / len(past) / len(k.y)) for k in past]
             self.shares = torch.cat(shares)  # so that a weighted sum is the mean over tasks
 
@@ -61,15 +55,14 @@ class Learner:
 
     def gradient(self, loss: Tensor) -> Tensor:
         """The gradient as one vector [P]."""
-        parts = torch.autograd.grad(loss, list(self.f.parameters()))
-        return torch.cat([part.flatten() for part in parts])
+        return parameters_to_vector(torch.autograd.grad(loss, list(self.f.parameters())))
 
     def follow(self, gradient: Tensor) -> None:
         """One step against a vector [P]."""
-        at = 0
-        for parameter in self.f.parameters():
-            parameter.grad = gradient[at : at + parameter.numel()].view_as(parameter)
-            at += parameter.numel()
+        parameters = list(self.f.parameters())
+        parts = gradient.split([w.numel() for w in parameters])
+        for w, part in zip(parameters, parts, strict=True):
+            w.grad = part.view_as(w)
         self.optimiser.step()
 
 
@@ -81,7 +74,7 @@ def sgd(me: Learner, x: Tensor, y: Tensor) -> None:
 def er(me: Learner, x: Tensor, y: Tensor) -> None:
     """Experience replay, Eq. 2: the batch, and the whole memory of every past task.
 
-    Past tasks weigh the same and together as much as the batch.
+    Eq. 2 adds up the past tasks' losses; as in the authors' code, their mean is taken.
     """
     loss = cross_entropy(me.f(x), y)
     if me.past:
@@ -171,7 +164,7 @@ def clser(me: Learner, x: Tensor, y: Tensor) -> None:
         x, y = torch.cat([x, old.x]), torch.cat([y, old.y])
     me.descend(cross_entropy(me.f(x), y) + consistency)
     me.steps += 1
-    for name, coin in zip(("plastic", "stable"), next(me.coins), strict=True):
+    for name, coin in zip(("plastic", "stable"), torch.rand(2, generator=me.coins), strict=True):
         if coin < me.options[f"{name}_freq"]:
             decay = min(1 - 1 / (me.steps + 1), me.options[f"{name}_alpha"])
             mix(me.averages[name], me.f, keep=decay)
@@ -184,8 +177,7 @@ def mix(model: nn.Module, other: nn.Module, keep: float) -> None:
             mine.mul_(keep).add_(its, alpha=1 - keep)
 
 
-Rule = Callable[[Learner, Tensor, Tensor], None]
-RULES: dict[str, Rule] = {
+RULES: dict[str, Callable[[Learner, Tensor, Tensor], None]] = {
     rule.__name__: rule for rule in (sgd, er, er_sampled, mer, gem, agem, derpp, clser)
 }
 DRAWS = {"er_sampled": 1, "mer": 1, "agem": 1, "derpp": 2, "clser": 1}  # in each step

@@ -1,6 +1,7 @@
 """SHARC: saliency, mask, the episodic memory, and Algorithm 1 with the paper's line numbers.
 
-Shapes: H x W positions, K channels, C classes; a feature map A is [H, W, K].
+Shapes: H x W positions, K channels, C classes; a feature map A is [H, W, K]. The paper's mu, the
+share of channels dropped, is theta here, and its classifier's weights are those of f.
 """
 
 import math
@@ -69,7 +70,7 @@ class Episode(Examples):
     index: Tensor  # [m] which training images these were, to measure recall by
 
     def recall(self, memory: AssociativeMemory | None) -> Examples:
-        """Line 3: every map as the associative memory completes it."""
+        """Line 3, by Eq. 6: every map as the associative memory completes it."""
         x = self.x
         if memory is not None:
             pairs = zip(self.x, self.kept, strict=True)
@@ -101,7 +102,7 @@ def train(
     A = backbone(stream, seed, maps=memory is not None)
     f = Classifier(stream.n_features, stream.n_classes, seed, stream.x.dtype)
     me = Learner(f, options)
-    me.coins = coins(seed)
+    me.coins = generator(seed, "ema")
     run = Run(me, [], [], [])  # 1: M_t <- {}
     for t, examples in enumerate(stream.train_tasks):  # 2: for t = 1 to T
         me.remember([episode.recall(memory) for episode in run.episodes])  # 3: read
@@ -112,12 +113,12 @@ def train(
         stored = []
         for step, batch in enumerate(order.split(B)):  # 4: for each batch B_t
             x, y = A(batch), stream.y[batch]
-            if (step + 1) * B > len(order) - m:  # 6-10: mask and store what will still be there
-                stored.append(episode(me.f, x, batch, y, theta))  # by the head that meets the batch
+            if (step + 1) * B > len(order) - m:  # 6-10: mask and store what will still be there,
+                stored.append((*masked(f, x, y, theta), batch))  # before f learns from it
             rule(me, x, y)  # 5: train the classifier, Eq. 2
-        run.episodes.append(last(stored, m))
+        run.episodes.append(Episode(*(torch.cat(p)[-m:] for p in zip(*stored, strict=True))))
         if memory is not None:
-            memory.write(A(order[-m:]))  # 12: write
+            memory.write(A(order[-m:]))  # 12: write, by Eq. 7
             memory.forget()  # 13-15: forget, every R = 1 tasks
         evaluate(run, stream, t)
     return run
@@ -138,59 +139,50 @@ def capacity(stream: TaskStream, buffer: int, theta: float) -> int:
     return buffer // stream.n_tasks * K // kept
 
 
-def episode(f: nn.Module, x: Tensor, index: Tensor, y: Tensor, theta: float) -> Episode:
-    """Lines 7 to 9 for a batch: A' = mask * A, and the logits that DER++ will want."""
+def masked(f: nn.Module, x: Tensor, y: Tensor, theta: float) -> tuple[Tensor, ...]:
+    """Lines 7 to 9 for a batch: A' = mask * A, y, the logits that DER++ will want, the mask."""
     with torch.no_grad():
         z = f(x)
     kept = torch.ones(len(x), x.shape[-1], dtype=torch.bool)
     if theta:
         kept = mask(saliency(f, x, y), theta)
         x = x * kept[:, None, None, :]  # TR(1{..} (x) J) * A
-    return Episode(x, y, z, kept, index)
-
-
-def last(parts: list[Episode], m: int) -> Episode:
-    """The last m examples of a task's batches."""
-    fields = zip(*((p.x, p.y, p.z, p.kept, p.index) for p in parts), strict=True)
-    return Episode(*(torch.cat(field)[-m:] for field in fields))
+    return x, y, z, kept
 
 
 def draws(me: Learner, method: str, seed: int, task: int, steps: int) -> Iterator[Examples]:
     """Step by step the examples to replay, drawn from all past tasks without repetition."""
     if method in DRAWS and me.past:
-        size = min(int(me.options["replay_batch"]), len(me.memory.y))
-        everything = torch.ones(len(me.memory.y), dtype=torch.bool)
+        old = me.memory
+        size = min(int(me.options["replay_batch"]), len(old.y))
+        everything = torch.ones(len(old.y), dtype=torch.bool)
         rows = replay_indices(seed, task, everything, steps, DRAWS[method], size)
         for drawn in rows.view(-1, size):
-            yield me.memory[drawn]
-
-
-def coins(seed: int) -> Iterator[Tensor]:
-    """CLS-ER's two uniform numbers of every step."""
-    source = generator(seed, "ema")
-    while True:
-        yield torch.rand(2, generator=source)
+            yield Examples(old.x[drawn], old.y[drawn], old.z[drawn])
 
 
 def train_jointly(stream: TaskStream, seed: int, options: Mapping[str, Any]) -> nn.Module:
     """JOINT: one epoch over all tasks' data at once, the upper bound."""
-    f = Classifier(stream.n_features, stream.n_classes, seed, stream.x.dtype)
-    order = task_order(seed, "joint", torch.cat(stream.train_tasks))
-    me = Learner(f, options)
-    for batch in order.split(options["batch"]):
+    me = Learner(Classifier(stream.n_features, stream.n_classes, seed, stream.x.dtype), options)
+    for batch in task_order(seed, "joint", torch.cat(stream.train_tasks)).split(options["batch"]):
         sgd(me, stream.features_of(seed)[batch], stream.y[batch])
-    return f
+    return me.f
 
 
 @torch.no_grad()
 def evaluate(run: Run, stream: TaskStream, t: int) -> None:
     """Accuracy on every task so far: of all classes, and of the task's own."""
-    rows: tuple[list[float], list[float]] = ([], [])
     me = run.learner
     f = me.averages.get(me.options["head"], me.f) if me.averages else me.f  # CLS-ER: one of three
+    class_il, task_il = [], []
     for index, classes in list(zip(stream.test_tasks, stream.classes, strict=True))[: t + 1]:
         z, y, own = f(stream.test_x[index]), stream.test_y[index], torch.tensor(classes)
-        for row, answer in zip(rows, (z.argmax(1), own[z[:, own].argmax(1)]), strict=True):
-            row.append(100 * float((answer == y).double().mean()))
-    run.class_il.append(rows[0])
-    run.task_il.append(rows[1])
+        class_il.append(percent(z.argmax(1) == y))
+        task_il.append(percent(own[z[:, own].argmax(1)] == y))
+    run.class_il.append(class_il)
+    run.task_il.append(task_il)
+
+
+def percent(right: Tensor) -> float:
+    """How many are right."""
+    return 100 * float(right.double().mean())
