@@ -33,7 +33,8 @@ def _figure(results: Results, layout: Layout, dataset: str, scenario: str) -> Dr
         return Omitted(name, title, f"this suite has no curves for {labels.dataset(dataset)}")
     curves = curves[curves["backbone"] == layout.backbone_of(results.summary, dataset)]
     columns = min(3, len(methods))
-    figure, axes = panels(-(-len(methods) // columns), columns, (2.5, 2.1), sharex=True)
+    rows = -(-len(methods) // columns)
+    figure, axes = panels(rows, columns, (2.5, 2.1), sharex=True)
     grid = dict(zip(methods, axes.flat, strict=False))
     for method, panel in grid.items():
         _levels(panel, curves, layout)
@@ -42,7 +43,8 @@ def _figure(results: Results, layout: Layout, dataset: str, scenario: str) -> Dr
         panel.set_visible(False)
     apart = _share_heights(grid, columns)
     figure.supxlabel("tasks learned", fontsize=9)
-    figure.supylabel("accuracy on tasks seen so far (%)", fontsize=9)
+    line = "\n" if rows == 1 else " "  # one row is lower than this is long
+    figure.supylabel(f"accuracy on tasks{line}seen so far (%)", fontsize=9)
     data = _points(curves[curves["buffer"].isin([0, buffer])], layout, scenario)
     cells = tabled(results.summary, layout)
     lost = cells[

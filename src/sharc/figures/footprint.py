@@ -44,7 +44,8 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
                 panel.set_ylim(bottom=high - FLAT)
     for panel in axes[-1]:
         panel.set_xlabel("bytes held at the end of a run (MB)")
-    figure.legend(handles=_legend(layout), loc="outside lower center", ncols=5, fontsize=7)
+    handles = _legend(layout, set(frame["method"]))
+    figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=7)
     yield Drawing(NAME, TITLE, _caption(squeezed) + lost, figure, _data(frame, layout))
 
 
@@ -129,7 +130,7 @@ def _ticks(start: float, end: float, most: int) -> list[float]:
     return list(found[(found >= start) & (found <= end)])
 
 
-def _legend(layout: Layout) -> list[Line2D]:
+def _legend(layout: Layout, drawn: set[str]) -> list[Line2D]:
     methods = [
         Line2D([], [], color=COLOURS.get(m, "#333333"), marker=MARKERS.get(m, "o"), ls="none",
                label=labels.method(m))
@@ -143,5 +144,6 @@ def _legend(layout: Layout) -> list[Line2D]:
         *(
             Line2D([], [], color=COLOURS.get(m, "#333333"), ls="--", lw=1.1, label=labels.method(m))
             for m in layout.levels()[1:]
+            if m in drawn
         ),
     ]

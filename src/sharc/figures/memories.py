@@ -1,4 +1,4 @@
-"""Associative memories compared: GEM in Class-IL and ER in Task-IL, as in the paper's figure."""
+"""Associative memories compared: in the paper's figure GEM in Class-IL and ER in Task-IL."""
 
 from collections.abc import Iterator
 
@@ -16,20 +16,24 @@ DATA = (
     "dataset", "scenario", "method", "buffer", "memory", "theta",
     "n", "acc_mean", "acc_low", "acc_high",
 )  # fmt: skip
-PANELS = (("class_il", "gem"), ("task_il", "er"))  # section "Associative Memory Comparison"
+TALL = 8  # memories, for which the legend's place was chosen
 
 
 def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
-    """Two panels, each a memory's ACC with its interval, the dense method as a line."""
-    planned = [(panel, group) for panel in PANELS for group in _groups(results, layout, *panel)]
+    """A panel per method: each memory's ACC with its interval, the dense method as a line."""
+    asked = sorted((scenario, method) for method, scenario in layout.compared.items())
+    planned = [(panel, group) for panel in asked for group in _groups(results, layout, *panel)]
     found = [(panel, group[group["n"] > 0]) for panel, group in planned]
     if not found:
         yield Omitted(NAME, TITLE, "this suite runs one associative memory only")
         return
     tallest = max(len(group) for _, group in found)
-    figure, axes = panels(1, len(found), (3.6, 0.9 + 0.3 * tallest))
+    figure, axes = panels(1, len(found), (3.6, _inches(tallest)))
     for ((scenario, method), group), panel in zip(found, axes.flat, strict=True):
         _panel(panel, results.summary, group, scenario, method)
+        if panel.get_legend_handles_labels()[0]:
+            below = (0.5, -0.2 * _inches(TALL) / _inches(tallest))
+            panel.legend(loc="upper center", bbox_to_anchor=below, ncols=2, fontsize=7)
         panel.set_title(
             f"{labels.method(method)}{labels.PLUS}, {labels.scenario(scenario)}, "
             f"θ = {layout.theta[scenario]:g}"
@@ -47,6 +51,10 @@ def draw(results: Results, layout: Layout) -> Iterator[Drawing | Omitted]:
     caption += left_out(pd.concat([group for _, group in planned]))
     data = pd.concat([group for _, group in found])[list(DATA)]
     yield Drawing(NAME, TITLE, caption, figure, data)
+
+
+def _inches(memories: int) -> float:
+    return 0.9 + 0.3 * memories
 
 
 def _groups(results: Results, layout: Layout, scenario: str, method: str) -> Iterator[pd.DataFrame]:
@@ -90,5 +98,3 @@ def _panel(
     axes.set_yticks(range(len(group)), [labels.memory(name) for name in group["memory"]])
     axes.set_xlabel("ACC (%)")
     axes.margins(y=0.15)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=7)

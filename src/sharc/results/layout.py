@@ -1,7 +1,7 @@
 """The paper's table layout as data: which rows, which columns, which variant is the "+"."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -12,6 +12,7 @@ from sharc.results import labels
 SCENARIOS = ("task_il", "class_il")
 GROUPS = ("main", "appendix")
 SWEEP = 4  # fewer values of theta are the tables' own variants, not a sweep
+COMPARED = {"gem": "class_il", "er": "task_il"}  # paper, Associative Memory Comparison
 _NEEDED = ("main", "appendix", "datasets", "methods", "theta", "memory")
 
 
@@ -48,6 +49,7 @@ class Layout:
     memory: str
     backbone: str | None = None
     without_replay: tuple[str, ...] = labels.NAIVE
+    compared: dict[str, str] = field(default_factory=COMPARED.copy)  # on which memories are
 
     @classmethod
     def of(cls, layout: dict[str, Any]) -> "Layout":
@@ -63,6 +65,7 @@ class Layout:
             memory=layout["memory"],
             backbone=layout.get("backbone"),
             without_replay=tuple(layout.get("without_replay", labels.NAIVE)),
+            compared=dict((layout.get("memories") or {}).get("methods", COMPARED)),
         )
 
     def variant(self, scenario: str, *, plus: bool) -> str:
