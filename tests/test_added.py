@@ -191,10 +191,13 @@ def test_a_method_without_replay_has_no_place_where_sharc_is_compared(tmp_path: 
     ("text", "said"),
     [
         ("\nsurely_not_defined\nclass Raises: pass\n", "py:2 raises NameError"),
-        ("class Raises: pass\n", "must be a subclass of sharc.strategies.base.Strategy"),
+        (
+            "class Raises: pass\n",
+            "py:1: Raises must be a subclass of sharc.strategies.base.Strategy",
+        ),
         (
             "from sharc.strategies.base import Strategy\nclass Raises(Strategy): pass\n",
-            "lacks step: `sharc new method` shows how",
+            "py:2: Raises lacks step: `sharc new method` shows how",
         ),
     ],
 )

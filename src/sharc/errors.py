@@ -16,5 +16,5 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     return f"unknown {kind} {name!r}.{hint} Known: {', '.join(names)}."
 
 
-class MethodError(Exception):
-    """A mistake in a method's own code: its runs are recorded as failed, the others go on."""
+class MethodError(UserError):
+    """A mistake in a class of the user's own: its runs are recorded as failed, the others go on."""

@@ -1,5 +1,6 @@
 """Find and import classes given as "module:Class" or "path/to/file.py:Class"."""
 
+import inspect
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -7,7 +8,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
-from sharc.errors import UserError
+from sharc.errors import MethodError, UserError
 
 _INSTALLED = {"site-packages", "dist-packages"}
 
@@ -28,10 +29,18 @@ def import_class(reference: str) -> Any:
     except UserError:
         raise
     except Exception as error:
-        raise UserError(f"{_where(error, module)} on import. Fix it and run again.") from error
+        raise MethodError(f"{_where(error, module)} on import. Fix it and run again.") from error
     if not hasattr(found, name):
-        raise UserError(f"{module} has no class {name!r}.")
+        raise MethodError(f"{module} has no class {name!r}.")
     return getattr(found, name)
+
+
+def source_line(found: Any, line: int | None = None) -> str:
+    """file:line of a class or function, or of a line in its file, as seen from here."""
+    file = Path(inspect.getsourcefile(found) or "?")
+    if file.is_relative_to(Path.cwd()):
+        file = file.relative_to(Path.cwd())
+    return f"{file}:{line or inspect.getsourcelines(found)[1]}"
 
 
 def module_file(module: str, importer: Path | None = None) -> Path | None:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sharc.class_text import class_attribute
-from sharc.errors import UserError, unknown
-from sharc.references import import_class
+from sharc.errors import MethodError, UserError, unknown
+from sharc.references import import_class, source_line
 
 METHODS = {
     "sgd": "sharc.strategies.sgd:SGD",
@@ -108,10 +108,13 @@ def load(kind: str, name: str) -> Any:
 def _check_class(kind: str, reference: str, found: Any) -> None:
     """Refuse a class of the user's that cannot serve, before anything is made with it."""
     base = import_class(BASES[kind])
-    if not (isinstance(found, type) and issubclass(found, base)):
-        raise UserError(f"{reference} must be a subclass of {base.__module__}.{base.__name__}.")
+    if not isinstance(found, type):
+        raise MethodError(f"{reference} is no class.")
+    where = f"{source_line(found)}: {found.__name__}"
+    if not issubclass(found, base):
+        raise MethodError(f"{where} must be a subclass of {base.__module__}.{base.__name__}.")
     if lacking := sorted(getattr(found, "__abstractmethods__", ())):
-        raise UserError(f"{reference} lacks {', '.join(lacking)}: `sharc new {kind}` shows how.")
+        raise MethodError(f"{where} lacks {', '.join(lacking)}: `sharc new {kind}` shows how.")
 
 
 def replays(method: str) -> bool:

@@ -27,7 +27,9 @@ def test_a_cell_that_raises_costs_no_other_cell_and_is_tried_again(project: Proj
     module.write_text(sound + SABOTAGE)
     project.set(suites__demo__buffers=[50, 60])
     output = project.snakemake(code=1)
-    failed = f"outputs/runs/{LITE0}/er/dense/b60/seed0.json: RuntimeError: caused on purpose"
+    line = module.read_text().splitlines().index(SABOTAGE.splitlines()[7]) + 1
+    said = f"src/sharc/strategies/er.py:{line}: ER: RuntimeError: caused on purpose"
+    failed = f"outputs/runs/{LITE0}/er/dense/b60/seed0.json: {said}"
     assert failed in output
     assert f"(outputs/logs/train/{LITE0}/er/dense.log)" in output
     assert failed in project.text(f"outputs/logs/train/{LITE0}/er/dense.log")
@@ -44,6 +46,47 @@ def test_a_cell_that_raises_costs_no_other_cell_and_is_tried_again(project: Proj
     module.write_text(sound)
     project.snakemake()
     assert "missing" not in project.text("outputs/tables/task_il_main.md")
+
+
+BY_LOSS = """
+from sharc.strategies.by_loss import LossStrategy
+from sharc.strategies.sgd import SGD
+
+
+class Mine({base}):
+{body}
+"""
+BROKEN = {
+    "vector": ("    def loss(self, new, *old):\n        return new.logits.sum(dim=1)",
+               "7: Mine: `loss` must return one number per run, got shape (10,)"),
+    "endless": ("    def loss(self, new, *old):\n        return new.logits.sum() * float('nan')",
+                "7 stays finite"),
+    "lacking": ("    pass", "6: Mine lacks loss"),
+    "raising": ("    x = 1 / 0", "7 raises ZeroDivisionError: division by zero on import"),
+    "closed": ("    loss_form = None", "6: Mine knows its gradient for a linear head alone"),
+}  # fmt: skip
+
+
+def test_a_method_of_ones_own_that_is_broken_is_named_by_file_and_line_and_costs_no_other_cell(
+    project: Project,
+):
+    for name, (body, _) in BROKEN.items():
+        text = BY_LOSS.format(base="SGD" if name == "closed" else "LossStrategy", body=body)
+        (project.folder / f"own/{name}.py").write_text(text)
+    project.set(suites__demo__methods=["sgd", *BROKEN], suites__demo__figure1=None)
+    project.set(train__classifier="mlp", train__hidden=8)
+    project.set(**{f"methods__{name}": {"class": f"own/{name}.py:Mine"} for name in BROKEN})
+    output = project.snakemake(code=1)
+    for name, (_, said) in BROKEN.items():
+        assert f"own/{name}.py:{said}" in output, name
+    table = project.text("outputs/tables/task_il_main.md")
+    missing = {row.split("|")[2].strip() for row in table.splitlines() if "missing" in row}
+    assert missing == set(BROKEN)
+    assert "| SGD |" in table
+    assert "closed" in project.text("outputs/report.html")
+
+    project.set(methods__er={"class": "own/vector.py:Mine"})
+    assert "methods.er: 'er' is a method of sharc's own" in project.run("sharc", "validate", code=2)
 
 
 def test_a_method_that_diverges_is_missing_from_the_tables_and_comes_back(

@@ -136,22 +136,6 @@ def test_ones_own_files_are_in_the_provenance_and_decide_what_is_rebuilt(project
     assert all("/masked_er/" in job for job in trained_again)
 
 
-def test_a_file_that_raises_costs_only_its_own_cells(project: Project):
-    path = project.folder / "own/masked_er.py"
-    good = path.read_text()
-    try:
-        path.write_text("1 / 0\n" + good)
-        project.set(suites__demo__seeds=[0, 1, 2])
-        output = project.snakemake(code=None)
-        assert "own/masked_er.py:1 raises ZeroDivisionError: division by zero on import" in output
-        made = built(output)
-        assert any(job.startswith("train:birds/short/smooth") for job in made)
-        assert not any("masked_er" in job for job in made)
-    finally:
-        path.write_text(good)
-        project.set(suites__demo__seeds=[0, 1])
-
-
 def test_changed_images_are_refused_with_what_changed(project: Project):
     (project.folder / "path/to/images/wren/0.png").unlink()
     output = project.snakemake(code=None)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sharc.artifacts.runs import Wanted, is_current, relative_path, write_key
+from sharc.errors import MethodError
 from sharc.grid import DENSE, Cell, cells
 from sharc.pipeline.features import Features
 from sharc.pipeline.options import chosen_modules, classes, train_settings
@@ -108,18 +109,18 @@ class Train(Job):
     def run(self, build: Build) -> Result:
         from sharc.stages.methods import make_method
         from sharc.stages.train import build as train
+        from sharc.stages.train import fail
 
         split, features = self.needs
-        wanted = list(self.runs(build.key_of))
+        wanted, options = list(self.runs(build.key_of)), self.settings["options"]
         bring_back_runs(wanted, build.forced)
-        failed = train(
-            features.folder,
-            split.target,
-            wanted,
-            make_method(
-                self.method, self.memory, self.settings["options"], build.params.train.device
-            ),
-        )
+        places = (features.folder, split.target)
+        try:
+            made = make_method(self.method, self.memory, options, build.params.train.device)
+        except MethodError as error:
+            failed = fail(*places, wanted, error, options)
+        else:
+            failed = train(*places, wanted, made)
         return Result([record.path for record in wanted], failed)
 
 

@@ -20,8 +20,9 @@ from sharc.artifacts.runs import Wanted, is_current, write_key
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.runs import Accuracies, RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
-from sharc.errors import UserError
+from sharc.errors import MethodError, UserError
 from sharc.features.streams import load_stream
+from sharc.strategies.blame import lines_in, located
 from sharc.trainer.selection import Values, joined, train_selected
 from sharc.trainer.train import MakeBuffer, train
 
@@ -49,12 +50,33 @@ def build(features: Path, split: Path, wanted: Sequence[Wanted], method: Method)
         stream = load_stream(features, split, method.passes, joint=method.strategy.joint)
         for group in tqdm(_groups(missing), desc=features.parent.name, disable=None):
             _train_group(stream, group, method)
+    return _failures(wanted)
+
+
+def fail(
+    features: Path, split: Path, wanted: Sequence[Wanted], error: Exception, recorded: Any
+) -> dict[str, str]:
+    """Record that no run could begin, because the method could not be made."""
+    stream = load_stream(features, split)
+    for record in wanted:
+        i = record.identity
+        result = _failed(RunSpec(i["seed"], i["buffer"], i["theta"]), stream, str(error))
+        _write(record, record_of(i, result, stream, recorded))
+    return _failures(wanted)
+
+
+def _failures(wanted: Sequence[Wanted]) -> dict[str, str]:
     records = {record.path: read_json(record.path) for record in wanted}
     return {
         str(path): content["message"]
         for path, content in records.items()
         if content["status"] != "ok"
     }
+
+
+def _write(record: Wanted, content: Mapping[str, Any]) -> None:
+    write_json(record.path, content)
+    write_key(record)
 
 
 def _groups(records: Sequence[Wanted], *, by_cell: bool = False) -> list[list[Wanted]]:
@@ -74,21 +96,23 @@ def _train_group(stream: TaskStream, group: Sequence[Wanted], method: Method) ->
     ]
     try:
         results, choices = _trained(stream, specs, method)
-    except UserError:
-        raise  # a wrong parameter is wrong for every cell
     except Exception as error:  # one broken cell must not cost the others theirs
+        if isinstance(error, UserError) and not isinstance(error, MethodError):
+            raise  # a wrong parameter is wrong for every cell
         cells = _groups(group, by_cell=True)
         if len(cells) > 1:
             for cell in cells:
                 _train_group(stream, cell, method)
             return
         traceback.print_exc()
-        results = [_failed(spec, stream, f"{type(error).__name__}: {error}") for spec in specs]
+        message = f"{type(error).__name__}: {error}"
+        if isinstance(error, MethodError) or lines_in(method.strategy, error):
+            message = str(located(method.strategy, error))
+        results = [_failed(spec, stream, message) for spec in specs]
         choices = [{} for _ in specs]
     for record, result, choice in zip(group, results, choices, strict=True):
         content = record_of(record.identity, result, stream, method.recorded)
-        write_json(record.path, content | choice)
-        write_key(record)
+        _write(record, content | choice)
 
 
 def _trained(

@@ -75,6 +75,10 @@ class Strategy(HasOptions, ABC):
         """Whether a head is tested on features from before any training (see bn_mode train)."""
         return False
 
+    def remedy(self) -> str:
+        """What to do about a run that diverged."""
+        return "lower the learning rate"
+
     def held_floats(self) -> dict[str, int]:
         """Numbers held per run beyond the head and the buffer, by the ledger's names."""
         return {}

@@ -2,9 +2,9 @@
 
 import inspect
 import traceback
-from pathlib import Path
 
 from sharc.errors import MethodError
+from sharc.references import source_line
 
 HINT = (
     "A loss is ordinary torch for one run and returns one number; it may not branch on the values"
@@ -12,25 +12,28 @@ HINT = (
 )
 
 
-def located(method: type, error: Exception) -> MethodError:
+def located(method: type, error: Exception, hint: str = "") -> MethodError:
     """The error as one message that names the line of the method's file it came from."""
     if isinstance(error, MethodError):
         return error  # it names it already
-    file = _file(method)
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
     said = str(error).strip().partition("\n")[0]
-    return at(method, f"{type(error).__name__}: {said} {HINT}", lines[-1] if lines else None)
+    lines = lines_in(method, error)
+    return at(
+        method, f"{type(error).__name__}: {said} {hint}".strip(), lines[-1] if lines else None
+    )
+
+
+def lines_in(method: type, error: Exception) -> list[int]:
+    """The lines of the method's file that an error passed through."""
+    file, frames = inspect.getsourcefile(method), traceback.extract_tb(error.__traceback__)
+    return [frame.lineno for frame in frames if frame.filename == file and frame.lineno]
 
 
 def at(method: type, message: str, line: int | None = None) -> MethodError:
     """A message that begins with the file and line of a method; its `loss` unless given."""
-    return MethodError(f"{_file(method)}:{line or _line(method)}: {method.__name__}: {message}")
+    return MethodError(f"{loss_of(method, line)}: {method.__name__}: {message}")
 
 
-def _file(method: type) -> str:
-    return str(Path(inspect.getsourcefile(method) or "?"))
-
-
-def _line(method: type) -> int:
-    part = vars(method).get("loss", method)
-    return inspect.getsourcelines(part)[1]
+def loss_of(method: type, line: int | None = None) -> str:
+    """file:line of a method's `loss`, or of the class that inherits it."""
+    return source_line(vars(method).get("loss", method), line)

@@ -25,6 +25,7 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.types import Batch, Examples, Model, Replay, Weights
 from sharc.options.methods import MethodOptions
 from sharc.strategies.base import Batches, Strategy
+from sharc.strategies.blame import loss_of
 from sharc.strategies.fisher import fisher_diagonal
 from sharc.strategies.stacking import StackedLoss
 
@@ -105,6 +106,12 @@ class LossStrategy(Strategy):
             self._stacked.importance = self.importance(fisher, self._stacked.importance)
         if self.keeps_old_model or self.keeps_importance:
             self.copy("old")
+
+    def remedy(self) -> str:
+        """The loss may be why."""
+        return (
+            f"lower the learning rate, or see that the loss in {loss_of(type(self))} stays finite"
+        )
 
     def held_floats(self) -> dict[str, int]:
         """Copies of the model, and the importance of each of its weights."""

@@ -1,6 +1,5 @@
 """The head that a strategy trains, with its initial weights."""
 
-import inspect
 from importlib import import_module
 from typing import cast
 
@@ -9,8 +8,9 @@ import torch
 from sharc.engine.head import Head
 from sharc.engine.mlp import MLPHead
 from sharc.engine.task_stream import TaskStream
-from sharc.errors import UserError
+from sharc.errors import MethodError
 from sharc.options.methods import MethodOptions
+from sharc.references import source_line
 from sharc.strategies.base import Strategy
 
 
@@ -19,12 +19,10 @@ def suited(strategy_class: type[Strategy], head: str) -> type[Strategy]:
     if head == "linear" or not strategy_class.needs_linear_head:
         return strategy_class
     if strategy_class.loss_form is None:
-        file = inspect.getsourcefile(strategy_class)
-        line = inspect.getsourcelines(strategy_class)[1]
-        raise UserError(
-            f"{file}:{line}: {strategy_class.__name__} knows its gradient for a linear head alone,"
-            f" but train.classifier is {head!r}: set it to linear, or write the method as a loss (a"
-            " subclass of sharc.strategies.by_loss.LossStrategy)."
+        raise MethodError(
+            f"{source_line(strategy_class)}: {strategy_class.__name__} knows its gradient for a linear"
+            f" head alone, but train.classifier is {head!r}: set it to linear, or write the method"
+            " as a loss (a subclass of sharc.strategies.by_loss.LossStrategy)."
         )
     module, _, name = strategy_class.loss_form.partition(":")
     found: type[Strategy] = getattr(import_module(module), name)

@@ -115,7 +115,7 @@ class StackedTrainer:
             spec = self.runs[run]
             self.messages[run] = (
                 f"{self.strategy.name} diverged in task {task + 1}: seed {spec.seed}, buffer"
-                f" {spec.buffer}, learning rate {self.strategy.rate:g}; lower the learning rate."
+                f" {spec.buffer}, learning rate {self.strategy.rate:g}; {self.strategy.remedy()}."
             )
             log.warning(self.messages[run])
 
