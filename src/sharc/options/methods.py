@@ -89,7 +89,7 @@ class LwFOptions(MethodOptions):
 class EWCOptions(MethodOptions):
     """Online EWC: weight of the quadratic penalty, share kept of older tasks' Fisher."""
 
-    strength: Weight = 100.0
+    strength: Weight = 10.0
     decay: Fraction = 1.0
 
 

@@ -12,7 +12,8 @@ class ERACE(LossStrategy):
     """L = L_ce(X_in, C_in) + L_ce(X_bf, C_old and C_in): Eq. 5 of the paper.
 
     New examples compete among the classes of their own batch, C_in, so they push no older class
-    down; replayed ones compete among all classes seen so far.
+    down; replayed ones compete among all classes seen so far, with those of the present task
+    from its first step. Nobody competes with classes to come.
     """
 
     replays = "sampled"

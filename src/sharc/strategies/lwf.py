@@ -15,8 +15,9 @@ class LwF(LossStrategy):
 
     L_old is the cross-entropy between what the model of a task ago says to the new examples about
     an old task's classes and what the model says now, both at temperature T. Nothing is replayed.
-    The paper has an output layer per task; over a frozen backbone those would share no weights,
-    so CE is over all classes here, as for every other method.
+    The paper has an output layer per task, trained alone at first; over a frozen backbone those
+    would share no weights, so CE is over all classes here, as for every other method, from the
+    first step. The paper's weight decay is left out, as everywhere here.
     """
 
     keeps_old_model: ClassVar[bool] = True

@@ -20,9 +20,9 @@ def suited(strategy_class: type[Strategy], head: str) -> type[Strategy]:
         return strategy_class
     if strategy_class.loss_form is None:
         raise MethodError(
-            f"{source_line(strategy_class)}: {strategy_class.__name__} knows its gradient for a linear"
-            f" head alone, but train.classifier is {head!r}: set it to linear, or write the method"
-            " as a loss (a subclass of sharc.strategies.by_loss.LossStrategy)."
+            f"{source_line(strategy_class)}: {strategy_class.__name__} knows its gradient for a"
+            f" linear head alone, but train.classifier is {head!r}: set it to linear, or write the"
+            " method as a loss (a subclass of sharc.strategies.by_loss.LossStrategy)."
         )
     module, _, name = strategy_class.loss_form.partition(":")
     found: type[Strategy] = getattr(import_module(module), name)
