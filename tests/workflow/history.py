@@ -39,10 +39,13 @@ class History(RuleBasedStateMachine):
         assert stages(jobs | before) <= reasons, (jobs, before, reasons, output)
         assert not jobs & before, output
         found, expected = artifacts(self.project), self.clean(sources(self.project))
-        assert found.keys() == expected.keys()
-        assert not [name for name in found if found[name] != expected[name]]
-        assert NOTHING in output or NOTHING in self.project.snakemake()
-        assert "up to date" in self.project.run("dvc", "status")
+        names = found.keys() | expected.keys()
+        different = [name for name in sorted(names) if found.get(name) != expected.get(name)]
+        assert not different, different
+        again = output if NOTHING in output else self.project.snakemake()
+        assert NOTHING in again, again
+        status = self.project.run("dvc", "status")
+        assert "up to date" in status, status
         self.checked += 1
 
     def set(self, **values: object) -> set[str]:

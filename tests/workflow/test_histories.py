@@ -8,6 +8,7 @@ neither tool has work left.
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,10 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from tiny import Clean, tiny
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="forks.py uses pidfd and /proc"),
+]
 COUNT = int(os.environ.get("SHARC_HISTORIES", "12"))
 SEED = int(os.environ.get("SHARC_HISTORY_SEED", "20"))
 LOG = Path(os.environ.get("SHARC_HISTORY_LOG", os.devnull))  # a line per history, for long runs
