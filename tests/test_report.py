@@ -1,8 +1,10 @@
 """The report as a file: whole, self-contained, escaped. Its behaviour: tests/report_browser."""
 
+import html
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -222,3 +224,27 @@ def test_every_figure_carries_its_numbers(text):
         (data,) = re.findall(r'href="data:text/csv;charset=utf-8,([^"]+)"', figure)
         written = (fake_results.whole().root / "figures" / f"{name}.csv").read_text()
         assert unquote(data) == written
+
+
+def test_committed_specifications_have_a_section_with_their_answer_first(tmp_path):
+    committed = Path(__file__).parents[1] / "results/specifications_demo"
+    index = read_json(committed / "index.json")
+    fake_results.write_report(
+        fake_results.whole(), tmp_path / "r.html", specifications=committed, power=committed
+    )
+    text = html.unescape((tmp_path / "r.html").read_text())
+    first = first_screen(text).split('id="answer"')[1]
+    assert re.findall(r"<p>(.*?)</p>", first)[:3] == index["answer"]
+    section = text.split('<section id="specifications">')[1].split("</section>")[0]
+    assert section.count("<figure") == 7
+    assert section.count("data:image/png") == 2 * 7  # wide and narrow
+    for sentence in (*index["sentences"], *index["flips"]):
+        assert sentence in section
+    assert section.count(index["power"][0]) == 2
+    assert (
+        len(re.findall(r"<tr>", section.split('id="table-effects"')[1].split("</table>")[0])) == 9
+    )
+    claims = text.split('<section id="claims">')[1].split("</section>")[0]
+    said = {claim["id"]: claim["text"] for claim in index["claims"]}
+    assert f"<b>Across specifications:</b> {said['class-il-most']}" in claims
+    assert '<a href="#specifications">' in text

@@ -65,6 +65,11 @@ def test_a_control_that_is_the_choice_itself_has_no_arm(made):
     assert "random" not in arms_where(made, channels="random")
 
 
+def test_a_suite_that_asks_for_the_gain_alone_has_no_controls(tmp_path):
+    asked = plan(params_with(tmp_path, questions=["gain"]))
+    assert {arm.name for arms in asked.arms.values() for arm in arms} == {"plain", "sharc"}
+
+
 def test_a_choice_reaches_the_parameters_and_the_cell(made):
     arms = arms_where(made, backbone="vgg16", method="gem")
     assert (arms["sharc"].cell.backbone, arms["plain"].cell.method) == ("vgg16", "gem")

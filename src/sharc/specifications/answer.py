@@ -71,11 +71,10 @@ _NO_CHOICE = "no single choice is shown to make the difference"
 
 def _counts(asked: Sequence[Outcome], noun: str = "") -> str:
     """`40 of 76 specifications in Class-IL and 20 of 76 in Task-IL`."""
-    found = [(outcome.kept.directions["up"], len(outcome.kept.points)) for outcome in asked]
-    names = [labels.scenario(outcome.scenario) for outcome in asked]
     return listed(
-        f"{up} of {total}{noun * (place == 0)} in {name}"
-        for place, ((up, total), name) in enumerate(zip(found, names, strict=True))
+        f"{outcome.kept.directions['up']} of {len(outcome.kept.points)}"
+        f"{noun * (outcome is asked[0])} in {labels.scenario(outcome.scenario)}"
+        for outcome in asked
     )
 
 
