@@ -195,7 +195,7 @@ def test_a_batch_larger_than_a_task_is_refused() -> None:
 def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert resolve_device("auto") == torch.device("cpu")
-    with pytest.raises(UserError, match="there is none"):
+    with pytest.raises(UserError, match="there is no GPU"):
         resolve_device("cuda")
 
 

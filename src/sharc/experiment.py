@@ -59,7 +59,7 @@ class Trained:
     @property
     def recall(self) -> pd.DataFrame:
         """What came back from the associative memory, one row per run, stored task and later task:
-        mean squared error of the recalled maps, beside that of zeros and of the class mean.
+        mean squared error of the recalled maps, and of zeros and the class mean instead.
         """
         return tidy.recall(self.runs)
 

@@ -57,7 +57,7 @@ class OutsideBackbone(Backbone):
             ) from None
 
     def default_weights(self) -> Path:
-        """Never asked for: the file is named in params.yaml."""
+        """Never called: params.yaml names the file."""
         raise UserError(f"backbones.{self.name}.weights names no file.")
 
 

@@ -1,6 +1,6 @@
 """What a verdict on the paper may rest on: its own methods, data sets and buffers, and no others.
 
-What a user adds stands in tables and figures; a suite with more methods gives the same verdicts.
+A user's additions appear in tables and figures; a suite with more methods gives the same verdicts.
 """
 
 from dataclasses import replace

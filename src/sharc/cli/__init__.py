@@ -115,7 +115,7 @@ def inspect(
         Path, typer.Argument(help="A run record, or a folder of raw data, features...")
     ],
     picture: Annotated[
-        Path | None, typer.Option(help="Write recalled maps beside the originals to this PNG.")
+        Path | None, typer.Option(help="Draw recalled maps next to the originals in this PNG.")
     ] = None,
 ) -> None:
     """Print what an artifact holds: shapes, counts, accuracy, ledger, digest, provenance."""

@@ -83,7 +83,7 @@ def copied(path: Path, folder: Path) -> bool:
 
 
 def _exported(jobs: Mapping[str, Job], only: Sequence[str]) -> list[Job]:
-    """The jobs asked for, or all that have something to export: another suite's are not ours."""
+    """The requested jobs, or all of this suite that have something to export."""
     here = [job for job in jobs.values() if job.exported]
     stages = dict.fromkeys(job.stage for job in here)
     for stage in only:

@@ -27,7 +27,7 @@ def inspect_artifact(path: Path, picture: Path | None = None) -> None:
         from sharc.cli.picture import draw_recalled_maps
 
         draw_recalled_maps(path, picture)
-        console.print(f"Recalled maps beside their originals: {picture}")
+        console.print(f"Recalled maps and their originals: {picture}")
 
 
 def _below_project(path: Path) -> Path:

@@ -30,7 +30,7 @@ def test_${name}_keeps_what_every_${kind}_keeps() -> None:
 
 
 def new(kind: str, name: str, images: Path | None) -> str:
-    """Write what is asked for; returns what was done and what to do next."""
+    """Write the requested files; returns what was done and what to do next."""
     if kind not in BLOCK_OF:
         raise UserError(unknown("kind", kind, BLOCK_OF))
     params = load_params()

@@ -17,7 +17,7 @@ def resolve_device(name: str) -> torch.device:
         raise UserError(unknown("device", name, DEVICES))
     available = torch.cuda.is_available()
     if name == "cuda" and not available:
-        raise UserError("device 'cuda' is asked for, but there is none: use 'auto' or 'cpu'.")
+        raise UserError("device is 'cuda', but there is no GPU here: use 'auto' or 'cpu'.")
     return torch.device("cuda" if available and name != "cpu" else "cpu")
 
 

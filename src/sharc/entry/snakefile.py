@@ -64,7 +64,7 @@ class Suite:
         state = self.states.get(job.id)
         why = state.why if state else ""
         if job.id in os.environ.get(FORCED, "").split():
-            why = "asked for on the command line"
+            why = "requested on the command line"
         return f"{job.stage} {job.name}: {why or 'what it reads is built first'}"
 
     def threads(self, block: str) -> int:

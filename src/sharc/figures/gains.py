@@ -74,13 +74,13 @@ def _sheet(frame: pd.DataFrame, *, narrow: bool) -> Figure:
     for scenario in SCENARIOS:
         _share_width([panel for (_, name), panel in drawn.items() if name == scenario])
     handles = _legend(frame)
-    beside = 2 if narrow else 4
-    figure.legend(handles=handles, loc="outside lower center", ncols=beside, fontsize=7)
+    across = 2 if narrow else 4
+    figure.legend(handles=handles, loc="outside lower center", ncols=across, fontsize=7)
     return figure
 
 
 def _grid_of_panels(datasets: list[str], *, narrow: bool) -> tuple[list[tuple[str, str]], int]:
-    """The panels in order, and how many stand beside each other."""
+    """The panels in order, and how many there are in a row."""
     if not narrow and 1 < len(datasets) < 5:
         return [(dataset, scenario) for scenario in SCENARIOS for dataset in datasets], len(
             datasets

@@ -24,7 +24,7 @@ def left_out(cells: pd.DataFrame) -> str:
 
 
 def tabled(summary: pd.DataFrame, layout: Layout) -> pd.DataFrame:
-    """The lines of summary.csv that stand in the tables, bases and "+" alike."""
+    """The lines of summary.csv that the tables show, bases and "+" alike."""
     variants = {
         (scenario, layout.variant(scenario, plus=plus))
         for scenario in layout.theta

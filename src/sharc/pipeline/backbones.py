@@ -15,7 +15,7 @@ ADDED = "added"  # the setting that holds an added backbone's architecture and w
 
 
 def added_settings(params: Params) -> dict[str, Any]:
-    """What features depend on beside a class: the architecture, and the weights' content."""
+    """What features depend on besides a class: the architecture, and the weights' content."""
     given = params.backbones.get(params.chosen.backbone)
     if given is None or given.library is None:
         return {}

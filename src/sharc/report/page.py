@@ -90,7 +90,7 @@ def _value(cell: Cell, metric: str, paper: dict[str, float] | None) -> Json:
     mean = getattr(cell, metric).mean
     verdict = cell.verdict if metric == "acc" else ""
     number = math.nan if paper is None else paper[metric]
-    # JOINT's printed BWT is not a backward transfer: nothing of ours stands beside it.
+    # JOINT's printed BWT is not a backward transfer: we have nothing to compare it with.
     shown = not math.isnan(number) and cell.text(metric) != "n/a"
     return {
         "cell": cell.name,

@@ -15,7 +15,7 @@ from sharc.results.summary import by_seed
 
 @dataclass(frozen=True)
 class Results:
-    """A folder of collected results; each file is read once, when it is first asked for."""
+    """A folder of collected results; each file is read once, on first use."""
 
     folder: Path
     only: Mapping[str, Collection[Any]] = field(default_factory=dict)  # values by column

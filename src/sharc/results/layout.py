@@ -69,7 +69,7 @@ class Layout:
         )
 
     def variant(self, scenario: str, *, plus: bool) -> str:
-        """`dense`, or the one SHARC variant that stands in this scenario's tables."""
+        """`dense`, or the one SHARC variant in this scenario's tables."""
         return labels.variant(self.memory, self.theta[scenario]) if plus else "dense"
 
     @property

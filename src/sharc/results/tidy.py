@@ -93,7 +93,7 @@ def curves(found: Sequence[Run]) -> pd.DataFrame:
 
 
 def recall(found: Sequence[Run]) -> pd.DataFrame:
-    """Recall error per task and age, beside the errors of zero and mean filling."""
+    """Recall error per task and age, with the errors of zero and mean filling."""
     table = [
         {**identity, **entry}
         for identity, record in _measured(found)

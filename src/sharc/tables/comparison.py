@@ -22,7 +22,7 @@ NOTE = (
 
 
 def tables(results: Results, layout: Layout, paper: Paper | None) -> Iterator[Table]:
-    """Every cell that this suite has, beside the printed one."""
+    """Every cell that this suite has, and the printed one."""
     if paper is None:
         return
     yield table(compare(results, layout, paper))
@@ -50,7 +50,7 @@ def counts(frame: pd.DataFrame) -> str:
         tested = int(group["verdict"].isin([IMPROVES, WORSENS, UNDECIDED]).sum())
         line = f"{labels.scenario(str(scenario))}: of {tested} {labels.PLUS} cells "
         line += tally(group["verdict"])
-        # two of our data sets stand beside the paper's third column: count it once
+        # two of our data sets share the paper's third column: count it once
         column = group["dataset"].map(lambda name: labels.PAPER_COLUMN.get(name, name))
         once = group.assign(dataset=column).drop_duplicates(["dataset", "buffer", "method"])
         printed = once["paper_direction"].value_counts()
