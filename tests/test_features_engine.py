@@ -142,9 +142,9 @@ def test_max_pool_and_padding_before_a_convolution_are_translated():
 
 def test_cuda_where_there_is_none_is_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(UserError, match="there is none here"):
+    with pytest.raises(UserError, match=r"features\.device is cuda, but there is no"):
         choose_device("cuda")
-    assert choose_device("auto") == "cpu"
+    assert choose_device("auto") == torch.device("cpu")
 
 
 def test_onnx_on_a_gpu_is_refused(monkeypatch):

@@ -39,7 +39,7 @@ class TaskGradients(ABC):
 
     @abstractmethod
     def descend(self, new_x: Tensor, new: Tensor, v: Tensor, rate: float) -> None:
-        """Step along g + G^T v, for new rows' residuals new [S, B, C] and v [S, t]."""
+        """Step along g + G^T v, for new rows' residuals new [S, B, C] and v [S, t] on the CPU."""
 
 
 class ByRow(TaskGradients):
@@ -61,13 +61,14 @@ class ByRow(TaskGradients):
 
     def descend(self, new_x: Tensor, new: Tensor, v: Tensor, rate: float) -> None:
         """Weigh each task's rows; if all weigh alike, the gram_times is known already."""
-        weighted = self.old * v.gather(1, self.task_of).unsqueeze(2)
         alike = (v == v[:, :1]).all(dim=1)
+        one_weight_each = bool(alike.all())
+        v = v.to(new.device)
+        weighted = self.old * v.gather(1, self.task_of).unsqueeze(2)
         gram_times = self.gram_times.mul_(v[:, :1, None])
-        if not bool(alike.all()):
-            gram_times = torch.where(
-                alike[:, None, None], gram_times, self.past.gram_times(weighted)
-            )
+        if not one_weight_each:
+            alike = alike.to(new.device)[:, None, None]
+            gram_times = torch.where(alike, gram_times, self.past.gram_times(weighted))
         self.past.descend(new_x, new, weighted, rate, gram_times)
 
 
@@ -93,7 +94,7 @@ class ByTask(TaskGradients):
     def descend(self, new_x: Tensor, new: Tensor, v: Tensor, rate: float) -> None:
         """The step on the new rows, then one along G^T v."""
         self.past.descend(new_x, new, None, rate)
-        along = inner_products(v.unsqueeze(1), self.rows.mT).squeeze(1)
+        along = inner_products(v.to(new.device).unsqueeze(1), self.rows.mT).squeeze(1)
         self.past.head.move_along(along, rate)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from sharc.artifacts.arrays import Array
+from sharc.engine.device import resolve_device
 from sharc.errors import UserError
 from sharc.features.folding import fold_batchnorm
 from sharc.features.pipeline import Extractor
@@ -35,7 +36,9 @@ class TorchEngine:
 
     name = "torch"
 
-    def __init__(self, extractor: Extractor, device: str, batch: int, threads: int) -> None:
+    def __init__(
+        self, extractor: Extractor, device: torch.device | str, batch: int, threads: int
+    ) -> None:
         torch.set_num_threads(threads)
         self._batch = batch
         self._device = torch.device(device)
@@ -95,13 +98,9 @@ def _filled(
     return np.concatenate(pooled), np.concatenate(maps)
 
 
-def choose_device(device: str) -> str:
-    """`auto` is CUDA where there is one."""
-    if device == "cuda" and not torch.cuda.is_available():
-        raise UserError("features.device is cuda, but there is none here: set it to auto or cpu.")
-    if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return device
+def choose_device(name: str) -> torch.device:
+    """The device that runs the backbone."""
+    return resolve_device(name, "features.device")
 
 
 def choose_engine(
@@ -110,14 +109,15 @@ def choose_engine(
     """The engine asked for; `auto` is the fastest one that can run this network here."""
     from sharc.features.onnx_operations import UnsupportedOperationError
 
-    device = choose_device(device)
-    if engine == "onnx" and device != "cpu":
+    chosen = choose_device(device)
+    on_cpu = chosen.type == "cpu"
+    if engine == "onnx" and not on_cpu:
         raise UserError(
             "features.engine onnx runs on the CPU alone: set device cpu or engine torch."
         )
     with torch.no_grad():
         fold_batchnorm(extractor, example(side))
-    if engine != "torch" and device == "cpu":
+    if engine != "torch" and on_cpu:
         try:
             return OnnxEngine(extractor, side, batch, threads)
         except UnsupportedOperationError as error:
@@ -125,4 +125,4 @@ def choose_engine(
                 raise UserError(
                     f"features.engine onnx cannot translate {error}: set engine to auto or torch."
                 ) from None
-    return TorchEngine(extractor, device, batch, threads)
+    return TorchEngine(extractor, chosen, batch, threads)

@@ -90,7 +90,7 @@ class LossStrategy(Strategy):
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Take the memory where all of it is replayed; draws come with each batch."""
         self.seen[self.classes[task]] = True  # in place, so that the loss is not traced again
-        self._stacked.replay = replay if self.replays == "all" else None
+        self._stacked.hold(replay if self.replays == "all" else None)
 
     def step(self, batch: Batch) -> None:
         """One step of gradient descent for all runs."""

@@ -1,5 +1,7 @@
 """Gradient episodic memory (Lopez-Paz & Ranzato 2017)."""
 
+from functools import partial
+
 from sharc.engine.full_replay import FullReplay
 from sharc.engine.head import inner_products
 from sharc.engine.task_gradients import task_gradients
@@ -40,12 +42,13 @@ class GEM(Strategy):
         old = self._past.ce_residual(z_old).mul_(self._weights)
         pairs = self._past.cross_gram * inner_products(new, old)
         products = self._tasks.per_task(pairs.sum(dim=1))  # <g, g_k>, [S, t]
-        if not bool((products < 0).any()):
-            self._past.descend(batch.x, new, None, self.rate)
-            return
         margin, ridge = self.options.margin, self.options.ridge
-        v = gem_duals(self._tasks.gram, self._tasks.sums(old), products, margin, ridge)
-        self._tasks.descend(batch.x, new, v, self.rate)
+        sums = partial(self._tasks.sums, old)
+        v = gem_duals(self._tasks.gram, sums, products, margin, ridge)
+        if v is None:
+            self._past.descend(batch.x, new, None, self.rate)
+        else:
+            self._tasks.descend(batch.x, new, v, self.rate)
 
     def flush(self) -> None:
         """The memory's share of the head is kept apart within a task."""

@@ -125,9 +125,8 @@ class AGEM(SGD):
         """One past gradient, of a draw."""
         (reference,) = past
         conflict = gradient @ reference
-        if conflict >= 0:
-            return gradient
-        return torch.sub(gradient, conflict / (reference @ reference) * reference)
+        projected = torch.sub(gradient, conflict / (reference @ reference) * reference)
+        return torch.where(conflict >= 0, gradient, projected)
 
 
 class DERpp(LossStrategy):

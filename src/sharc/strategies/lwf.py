@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, log_softmax, softmax
 
@@ -27,7 +28,8 @@ class LwF(LossStrategy):
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
         """Note the old tasks' classes."""
         super().begin_task(task, replay, steps)
-        self.old_tasks = self.classes[:task]
+        device = self.head.b.device
+        self.old_tasks = [torch.tensor(c, device=device) for c in self.classes[:task]]
 
     def loss(self, new: Examples, *replayed: Examples) -> Tensor:
         """The batch's own loss, and the distillation of each old task."""

@@ -12,31 +12,42 @@ Floats = NDArray[np.float64]
 
 
 def gem_duals(
-    gram: Callable[[], Tensor], sums: Tensor, products: Tensor, margin: float, ridge: float
-) -> Tensor:
+    gram: Callable[[], Tensor],
+    sums: Callable[[], Tensor],
+    products: Tensor,
+    margin: float,
+    ridge: float,
+) -> Tensor | None:
     """argmin 1/2 v^T (G G^T + ridge I) v + (G g)^T v subject to v >= margin, for each run.
 
-    gram: G G^T [S, t, t], asked for only where it is needed; sums: G G^T 1 [S, t], products:
-    G g [S, t]. In every second case or so nothing is gained by leaving the corner v = margin,
+    products: G g [S, t]; sums: G G^T 1 [S, t] and gram: G G^T [S, t, t], each asked for only where
+    it is needed. In every second case or so nothing is gained by leaving the corner v = margin,
     and the sums alone say so. 0 for a run that violates nothing, and for one whose values are
-    not finite, which is stopped elsewhere. Solved in float64 on the CPU: with two answers of yes
-    or no, the only values that leave the device within a step.
+    not finite, which is stopped elsewhere; None if no run violates anything. Solved in float64 on
+    the CPU, where v stays: these three are the only values that leave the device within a step.
     """
-    total, linear = (part.to("cpu", torch.float64).numpy() for part in (sums, products))
+    linear = _read(products)
     with np.errstate(invalid="ignore", over="ignore"):
-        slope = margin * (total + ridge) + linear  # of the objective at the corner
+        if not (linear < 0).any():
+            return None
+        slope = margin * (_read(sums()) + ridge) + linear  # of the objective at the corner
     violated = (linear < 0).any(axis=1) & np.isfinite(slope).all(axis=1)
     at_corner = (slope >= 0).all(axis=1)
     v = np.zeros_like(linear)
     v[violated & at_corner] = margin
     beyond = np.flatnonzero(violated & ~at_corner)
     if len(beyond):
-        hessians = gram().to("cpu", torch.float64).numpy()
+        hessians = _read(gram())
         hessians = (hessians + hessians.transpose(0, 2, 1)) / 2 + ridge * np.eye(linear.shape[1])
         for run in beyond:
             if np.isfinite(hessians[run]).all():
                 v[run] = solve(hessians[run], linear[run], margin)
-    return torch.from_numpy(v).to(products)
+    return torch.from_numpy(v).to(products.dtype)
+
+
+def _read(values: Tensor) -> Floats:
+    found: Floats = values.to("cpu", torch.float64).numpy()
+    return found
 
 
 def solve(hessian: Floats, linear: Floats, margin: float) -> Floats:

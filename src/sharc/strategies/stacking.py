@@ -55,17 +55,23 @@ class StackedLoss:
     def __init__(self, strategy: HasLoss, draws: int) -> None:
         self.strategy, self.draws = strategy, draws
         self.importance: dict[str, Tensor] | None = None
-        self.replay: Replay | None = None
+        self.hold(None)
         self._recorded: dict[Any, TracedGradient] = {}
         self._seen: tuple[Any, ...] = ()
+
+    def hold(self, replay: Replay | None) -> None:
+        """Take the memory for a task; if slots are empty, each run goes alone, without them."""
+        self._memory: list[tuple[slice, tuple[Rows, Parts] | None]] = [(slice(None), None)]
+        if replay is not None:
+            alone = [slice(s, s + 1) for s in range(len(replay.x))]
+            parts = [slice(None)] if replay.valid is None else alone
+            self._memory = [(runs, _of_runs(replay, runs)) for runs in parts]
 
     def gradient(self, batch: Batch) -> list[Tensor]:
         """The gradient to follow, one [S, ...] for each of the head's weights."""
         self._forget_if_changed()
-        if self.replay is not None and self.replay.valid is not None:
-            runs = [self._step(batch, slice(s, s + 1)) for s in range(len(batch.x))]
-            return [torch.cat(parts) for parts in zip(*runs, strict=True)]
-        return self._step(batch, slice(None))
+        found = [self._step(batch, runs, memory) for runs, memory in self._memory]
+        return found[0] if len(found) == 1 else list(map(torch.cat, zip(*found, strict=True)))
 
     def _forget_if_changed(self) -> None:
         """A recorded loss holds the method's attributes as constants."""
@@ -74,8 +80,8 @@ class StackedLoss:
             self._recorded.clear()
             self._seen = seen
 
-    def _step(self, batch: Batch, runs: slice) -> list[Tensor]:
-        rows, parts = self._rows(batch, runs)
+    def _step(self, batch: Batch, runs: slice, memory: tuple[Rows, Parts] | None) -> list[Tensor]:
+        rows, parts = self._rows(batch, runs, memory)
         if not self.strategy.projects():
             return self._of(rows, parts, runs)
         alone = [piece for r, p in zip(rows, parts, strict=True) for piece in _pieces(r, p)]
@@ -88,16 +94,18 @@ class StackedLoss:
         split = torch.stack(found).split([shape.numel() for shape in shapes], dim=1)
         return [part.unflatten(1, shape) for part, shape in zip(split, shapes, strict=True)]
 
-    def _rows(self, batch: Batch, runs: slice) -> tuple[tuple[Rows, ...], tuple[Parts, ...]]:
+    def _rows(
+        self, batch: Batch, runs: slice, memory: tuple[Rows, Parts] | None
+    ) -> tuple[tuple[Rows, ...], tuple[Parts, ...]]:
         """What a step passes through the model, and the parts that its loss sees."""
         stored = None if batch.logits is None else batch.logits[runs]
         new = Rows(batch.x[runs], batch.y[runs], stored)
         old = batch.x.shape[1] - batch.n_new
         sizes = (batch.n_new, *[old // self.draws] * (self.draws if old else 0))
-        if self.replay is None:
+        if memory is None:
             return (new,), (sizes,)
-        memory, counts = _of_runs(self.replay, runs)
-        return (new, memory), (sizes, counts)
+        old_rows, counts = memory
+        return (new, old_rows), (sizes, counts)
 
     def _of(self, rows: tuple[Rows, ...], parts: tuple[Parts, ...], runs: slice) -> list[Tensor]:
         weights = _cut(self.strategy.head.parameters, runs)

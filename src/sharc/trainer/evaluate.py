@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from sharc.engine.device import at_once
 from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
-
-CHUNK = 1024  # test rows at a time, so that the logits of a stack stay in cache
 
 
 def correct(logits: Tensor, labels: Tensor, classes: Tensor) -> tuple[Tensor, Tensor]:
@@ -32,10 +31,12 @@ def evaluate(
     """Percent right on each of the first `tasks` tasks: [2, S, tasks], Class-IL then Task-IL."""
     features = [stream.test_of(run.seed, trained) for run in runs]
     common = stream.drifting is None  # not how many runs there are: a lone one rounds alike
-    counts = torch.zeros(2, head.n_runs, tasks, dtype=torch.float64, device=stream.test_x.device)
+    device = stream.test_x.device
+    rows = at_once(device).test_rows
+    counts = torch.zeros(2, head.n_runs, tasks, dtype=torch.float64, device=device)
     for task in range(tasks):
-        classes = torch.tensor(stream.classes[task], device=counts.device)
-        for index in stream.test_tasks[task].split(CHUNK):
+        classes = torch.tensor(stream.classes[task], device=device)
+        for index in stream.test_tasks[task].split(rows):
             if common:
                 logits = head.logits_of_same(features[0].index_select(0, index))
             else:

@@ -1,12 +1,14 @@
 """Train all runs of a method on a stream: grouped by shape, stacked, in lock-step."""
 
+import gc
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from sharc.buffers.base import Buffer
-from sharc.engine.device import one_thread, resolve_device, resolve_dtype
+from sharc.engine.device import at_once, one_thread, resolve_device, resolve_dtype
 from sharc.engine.runs import RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
@@ -15,12 +17,8 @@ from sharc.strategies.base import Strategy
 from sharc.trainer.heads import suited
 from sharc.trainer.stacked import StackedTrainer
 
+log = logging.getLogger(__name__)
 MakeBuffer = Callable[[TaskStream, Sequence[RunSpec], MethodOptions, bool], Buffer]
-
-# A stack's weights should stay in the second-level cache: at 100 classes and 512 features
-# 15 runs together are a third slower per run than 5.
-STACK_BYTES = 1 << 20
-STACK_RUNS = 30
 
 
 def train(
@@ -42,14 +40,40 @@ def train(
     stream = stream.to(resolve_device(complete.device), resolve_dtype(complete.dtype))
     results: dict[int, RunResult] = {}
     with torch.no_grad(), one_thread():
-        for indices in stacks(stream, runs, strategy_class, complete):
-            stacked = [runs[index] for index in indices]
-            buffer = None
-            if strategy_class.replays != "none":
-                buffer = make_buffer(stream, stacked, complete, strategy_class.wants_logits)
-            stack = StackedTrainer(stream, stacked, strategy_class, complete, buffer)
-            results.update(zip(indices, stack.train(), strict=True))
+        ahead = stacks(stream, runs, strategy_class, complete)
+        while ahead:
+            indices = ahead.pop(0)
+            if stream.x.device.type != "cpu":
+                gc.collect()  # cycles would keep what the last stack held in the device's memory
+            trained = _train_stack(
+                stream, [runs[index] for index in indices], strategy_class, complete, make_buffer
+            )
+            if trained is None:  # half of it may fit
+                middle = len(indices) // 2
+                ahead[:0] = [indices[:middle], indices[middle:]]
+            else:
+                results.update(zip(indices, trained, strict=True))
     return [results[index] for index in range(len(runs))]
+
+
+def _train_stack(
+    stream: TaskStream,
+    runs: list[RunSpec],
+    strategy_class: type[Strategy],
+    options: MethodOptions,
+    make_buffer: MakeBuffer,
+) -> list[RunResult] | None:
+    """The results of runs that advance together; None if the device's memory has no room for it."""
+    try:
+        buffer = None
+        if strategy_class.replays != "none":
+            buffer = make_buffer(stream, runs, options, strategy_class.wants_logits)
+        return StackedTrainer(stream, runs, strategy_class, options, buffer).train()
+    except torch.OutOfMemoryError:
+        if len(runs) == 1:
+            raise
+        log.info("%d runs at once do not fit into the memory of %s", len(runs), stream.x.device)
+        return None
 
 
 def stacks(
@@ -58,14 +82,15 @@ def stacks(
     strategy_class: type[Strategy],
     options: MethodOptions,
 ) -> list[list[int]]:
-    """Indices of `runs` that advance together: same shapes, and small enough for the cache.
+    """Indices of `runs` that advance together: same shapes, and as many as suit the device.
 
     A step that draws from memory has the same shape whatever the memory's size; one that
     replays all of it, or a memory smaller than a draw, has not.
     """
     item = resolve_dtype(options.dtype).itemsize
-    limit = STACK_BYTES // (stream.n_features * stream.n_classes * item)
-    limit = max(1, min(limit, STACK_RUNS))
+    best = at_once(stream.x.device)
+    weights = stream.n_features * stream.n_classes * item
+    limit = int(max(1, min(best.weights / weights, best.runs, len(runs))))
     groups: dict[Any, list[int]] = {}
     for index, run in enumerate(runs):
         small = run.buffer // stream.n_tasks < options.replay_batch
