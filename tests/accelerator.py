@@ -210,8 +210,8 @@ def _compute(func: Any, args: Any, kwargs: dict[str, Any], on_device: bool) -> A
     with torch.inference_mode(False), torch.no_grad():
         found = func(*inner[0], **inner[1])
     for wrapper in wrappers.values():
-        told, known = ((t.shape, t.stride()) for t in (wrapper, wrapper.held))
-        assert told == known, f"{func} reshapes what it is given, which cannot be simulated"
+        claimed, real = ((t.shape, t.stride()) for t in (wrapper, wrapper.held))
+        assert claimed == real, f"{func} reshapes what it is given, which cannot be simulated"
     return tree_map_only(Tensor, wrapped, found) if on_device else found
 
 

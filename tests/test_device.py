@@ -27,7 +27,7 @@ from sharc.features.engines import TorchEngine, choose_engine
 from sharc.features.pipeline import Extractor
 from sharc.memories.base import Shape
 from sharc.memories.bayes_pcn import BayesPCN
-from sharc.options import BayesPCNOptions
+from sharc.options.memories import BayesPCNOptions
 from sharc.registry import MEMORIES, METHODS, load
 from sharc.trainer.evaluate import evaluate
 from sharc.trainer.selection import candidates, train_selected
