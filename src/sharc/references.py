@@ -37,10 +37,13 @@ def import_class(reference: str) -> Any:
 
 def source_line(found: Any, line: int | None = None) -> str:
     """file:line of a class or function, or of a line in its file, as seen from here."""
-    file = Path(inspect.getsourcefile(found) or "?")
-    if file.is_relative_to(Path.cwd()):
-        file = file.relative_to(Path.cwd())
-    return f"{file}:{line or inspect.getsourcelines(found)[1]}"
+    file = inspect.getsourcefile(found) or "?"
+    return f"{_from_here(file)}:{line or inspect.getsourcelines(found)[1]}"
+
+
+def _from_here(file: str) -> Path:
+    here = Path.cwd()
+    return Path(file).relative_to(here) if Path(file).is_relative_to(here) else Path(file)
 
 
 def module_file(module: str, importer: Path | None = None) -> Path | None:
@@ -116,8 +119,9 @@ def _where(error: Exception, module: str) -> str:
     """file:line and kind of an error, the line being the last one in the user's own file."""
     said = f"raises {type(error).__name__}: {error}"
     if isinstance(error, SyntaxError) and error.filename:
-        return f"{error.filename}:{error.lineno} raises {type(error).__name__}: {error.msg}"
+        where = f"{_from_here(error.filename)}:{error.lineno}"
+        return f"{where} raises {type(error).__name__}: {error.msg}"
     frames = extract_tb(error.__traceback__)
     mine = [frame for frame in frames if Path(frame.filename).name == Path(module).name]
     frame = (mine or frames)[-1]
-    return f"{frame.filename}:{frame.lineno} {said}"
+    return f"{_from_here(frame.filename)}:{frame.lineno} {said}"
