@@ -28,7 +28,7 @@ test: $(READY)  ## run the fast tests
 	$(ACTIVE) pytest -m "not slow" -n 2
 
 test-slow: $(READY)  ## run the slow tests
-	$(ACTIVE) pytest -m slow -n 2 --durations 12
+	$(ACTIVE) pytest -m slow -n 2 --dist loadgroup --durations 12
 
 check: $(READY)  ## check style, types and layers
 	$(ACTIVE) ruff check src tests bench docs

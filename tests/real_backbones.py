@@ -29,7 +29,7 @@ def spread(raw, split, count):
     return np.array(raw.images(split)[rows]), torch.from_numpy(labels[rows])
 
 
-def probe(backbone, raw, size, train=5_000, test=1_000, features=pooled, decay=1e-3):
+def probe(backbone, raw, size, train=1_000, test=400, features=pooled, decay=1e-3):
     """Test accuracy of a linear classifier on a part of a raw data set."""
     images, labels = spread(raw, "train", train)
     unseen, answers = spread(raw, "test", test)

@@ -5,7 +5,9 @@ import re
 import shutil
 import subprocess
 import sys
+from copy import copy
 from pathlib import Path
+from typing import Self
 
 import yaml
 
@@ -17,6 +19,13 @@ class Project:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    def copied(self, folder: Path) -> Self:
+        """A copy with everything in it, times included."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        project = copy(self)
+        project.folder = folder
+        return project
 
     def run(self, *command: str, code: int | None = 0, env: dict[str, str] | None = None) -> str:
         """Run a command in the clone; its output, after checking the exit code."""

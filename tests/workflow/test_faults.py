@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from mounts import read_only, small_disk
 from processes import Build
-from project import Project, built, clone
+from project import Project, built
 from test_both_tools import wait_for
 
 from sharc.artifacts.files import PARTIAL
@@ -106,15 +106,15 @@ def test_a_read_only_folder_deep_inside_is_named(finished: Project, project: Pro
     assert project.results() == finished.results()
 
 
-def test_a_second_build_of_the_same_folder_is_turned_away(finished: Project, tmp_path: Path):
-    project = clone(tmp_path / "sharc")
-    first = Build(project)
+def test_a_second_build_of_the_same_folder_is_turned_away(finished: Project, separate: Project):
+    forget(separate, "features")
+    first = Build(separate)
     try:
         wait_for(lambda: bool(first.stages()))
-        output = project.snakemake(code=2)
+        output = separate.snakemake(code=2)
         assert f"another build is running in this folder (process {first.process.pid})" in output
         assert "Traceback" not in output
         assert first.process.wait(timeout=300) == 0
     finally:
         first.end()
-    assert project.results() == finished.results()
+    assert separate.results() == finished.results()

@@ -49,17 +49,17 @@ def test_twenty_kills_over_all_stages_leave_no_trace_in_the_results(
     assert "Nothing to be done" in project.snakemake()
 
 
-def test_a_build_killed_while_dvc_is_told_leaves_the_two_in_agreement(project: Project):
+def test_a_build_killed_while_dvc_is_told_leaves_the_two_in_agreement(separate: Project):
     for moment in (0.0, 0.8, 1.6):  # seconds; DVC needs about two
-        forget(project, "report")
-        build = Build(project)
+        forget(separate, "report")
+        build = Build(separate)
         while build.alive and not build.tells_dvc():
             time.sleep(0.02)
         assert build.alive
         time.sleep(moment)
         build.kill(jobs=moment > 0)  # the first time, DVC itself goes on as an orphan
-        assert built(project.snakemake()) == set()
-        assert "up to date" in project.run("dvc", "status")
+        assert built(separate.snakemake()) == set()
+        assert "up to date" in separate.run("dvc", "status")
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.4])

@@ -11,7 +11,7 @@ import yaml
 from PIL import Image
 from project import ROOT, Project, built, clone
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("own")]
 SMOOTH = '''
 from torch.nn.functional import cross_entropy
 from sharc.strategies.by_loss import LossStrategy

@@ -5,12 +5,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from forks import Forks
 from mounts import small_disk
 from project import Project, built, clone, stages
 from test_damage import flip
 from test_kills import assert_whole_or_absent, strike
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("protocols")]
 LADDER = {
     "datasets": ["digits"], "buffer": 50, "methods": ["er"], "theta": 0.8,
     "train_images": 500, "test_images": 100,
@@ -27,9 +28,10 @@ DAMAGED = {  # artifact: the job that makes it
 
 
 @pytest.fixture(scope="module")
-def climbed(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def climbed(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Project:
     """A built suite with a ladder; seeds that are not their own places in the list."""
-    project = clone(tmp_path_factory.mktemp("ladder") / "sharc", methods=("sgd",))
+    folder = tmp_path_factory.mktemp("ladder") / "sharc"
+    project = forks.project(clone(folder, methods=("sgd",)).folder)
     project.set(suites__demo__ladder=LADDER, suites__demo__seeds=[0, 3])
     project.snakemake()
     return project
@@ -37,8 +39,7 @@ def climbed(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def copied(climbed: Project, tmp_path: Path) -> Project:
-    shutil.copytree(climbed.folder, tmp_path / "sharc", symlinks=True)
-    return Project(tmp_path / "sharc")
+    return climbed.copied(tmp_path / "sharc")
 
 
 def test_the_ladder_is_built_once_and_both_tools_rest(copied: Project):
@@ -91,8 +92,8 @@ def test_a_full_disk_is_said_to_be_full(
 def test_kills_in_the_ladders_stages_leave_no_trace_in_the_results(
     climbed: Project, copied: Project
 ):
-    chance = random.Random(7)
-    struck = [strike(copied, s, chance, jobs=True) for s in ("streamed", "rungs", "ladder")]
+    chance, separate = random.Random(7), Project(copied.folder)  # to be struck as a user's are
+    struck = [strike(separate, s, chance, jobs=True) for s in ("streamed", "rungs", "ladder")]
     assert_whole_or_absent(copied, climbed.results())
     copied.snakemake()
     for build in struck:

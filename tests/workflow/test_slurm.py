@@ -16,20 +16,20 @@ HASTE = (  # a cluster of one idle node need not be treated gently
 
 
 def test_runs_trained_by_slurm_are_the_same_bytes(
-    finished: Project, project: Project, tmp_path: Path
+    finished: Project, separate: Project, tmp_path: Path
 ):
     install()
     for name in ("runs", "logs"):
-        shutil.rmtree(project.folder / "outputs" / name)
+        shutil.rmtree(separate.folder / "outputs" / name)
     with slurm_node(tmp_path / "slurm"):
-        output = project.run(
+        output = separate.run(
             "snakemake", "--profile", "profiles/slurm", "all", *HASTE, "--until", "train"
         )
-    jobs = built(log_of(project))
+    jobs = built(log_of(separate))
     assert len(jobs) == 5, output
     assert output.count("has been submitted with SLURM jobid") == len(jobs)
-    assert project.results() == finished.results()
-    assert "Nothing to be done" in project.snakemake()
+    assert separate.results() == finished.results()
+    assert "Nothing to be done" in separate.snakemake()
 
 
 def log_of(project: Project) -> str:

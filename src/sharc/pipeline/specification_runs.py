@@ -11,7 +11,6 @@ from sharc.grid import DENSE
 from sharc.pipeline.features import frozen_settings
 from sharc.pipeline.options import train_settings
 from sharc.specifications.plan import Arm, Plan, plan
-from sharc.trainer.selection import candidates
 
 
 @dataclass(frozen=True)
@@ -71,6 +70,8 @@ class Course:
 
 def course_of(arm: Arm, block: SpecificationsBlock, select: Select | None) -> Course:
     """The run that an arm asks for."""
+    from sharc.trainer.selection import candidates
+
     memory = arm.cell.variant.memory or DENSE
     made = train_settings(arm.params, arm.cell.method, memory, [arm.cell])
     (cell,) = made["cells"]

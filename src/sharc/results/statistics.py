@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtr, stdtrit
 
 LEVEL = 0.95
 RESAMPLES = 9999
@@ -53,8 +53,8 @@ NOTHING = Estimate(0)
 @lru_cache(maxsize=64)
 def expanded_level(n: int, level: float = LEVEL) -> float:
     """The percentile level that covers about `level` for `n` values (Hesterberg 2015)."""
-    t = stats.t.ppf(0.5 + level / 2, n - 1)
-    return float(1 - 2 * stats.norm.cdf(-t * np.sqrt(n / (n - 1))))
+    t = stdtrit(n - 1, 0.5 + level / 2)
+    return float(1 - 2 * ndtr(-t * np.sqrt(n / (n - 1))))
 
 
 def estimate(values: Sequence[float]) -> Estimate:
@@ -74,7 +74,9 @@ def estimate(values: Sequence[float]) -> Estimate:
 def _interval(values: tuple[float, ...]) -> tuple[float, float]:
     if max(values) - min(values) < 1e-12:  # every resample has the same mean
         return values[0], values[0]
-    result = stats.bootstrap(
+    from scipy.stats import bootstrap
+
+    result = bootstrap(
         (np.asarray(values),),
         np.mean,
         n_resamples=RESAMPLES,
@@ -114,6 +116,8 @@ def pooled(gains: Sequence[Mapping[int, float]]) -> Pooled:
     Cells share seeds, hence data orders, so they are not independent: the interval resamples
     seeds, not cells. The two-sided sign test over cells ignores that and is a description only.
     """
+    from scipy.stats import binomtest
+
     estimates = [estimate(list(gain.values())) for gain in gains]
     used = [found for found in estimates if found.n]
     positive = sum(found.mean > 0 for found in used)
@@ -122,7 +126,7 @@ def pooled(gains: Sequence[Mapping[int, float]]) -> Pooled:
         positive=positive,
         improved=sum(found.direction == "up" for found in used),
         worsened=sum(found.direction == "down" for found in used),
-        sign_p=float(stats.binomtest(positive, len(used)).pvalue) if used else NAN,
+        sign_p=float(binomtest(positive, len(used)).pvalue) if used else NAN,
         gain=estimate(list(mean_by_seed(gains).values())),
     )
 
@@ -141,5 +145,5 @@ def from_summary(mean: float, sd: float, n: int) -> Estimate:
 
     Used on the paper's printed numbers, which give no single runs: Student's t.
     """
-    half = float(stats.t.ppf(0.5 + LEVEL / 2, 2 * (n - 1)) * sd / np.sqrt(n))
+    half = float(stdtrit(2 * (n - 1), 0.5 + LEVEL / 2) * sd / np.sqrt(n))
     return Estimate(n, mean, sd, mean - half, mean + half)

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from sharc.errors import UserError
 from sharc.randomness import derived_seed
 from sharc.specifications.factors import Factor, Specification, Value, check_keys
@@ -87,8 +85,10 @@ def _sample(
 
 def drawn_value(factor: Factor, number: int, seed: int) -> Value:
     """The value of the draw `number`: its position in a block that is a random order of all."""
+    from numpy.random import default_rng  # not for a plan without specifications
+
     block, at = divmod(number, len(factor.values))
-    rng = np.random.default_rng(derived_seed(seed, "specification", factor.name, block))
+    rng = default_rng(derived_seed(seed, "specification", factor.name, block))
     return factor.values[int(rng.permutation(len(factor.values))[at])]
 
 
