@@ -7,6 +7,7 @@ import yaml
 
 from sharc.config import load_params
 from sharc.errors import UserError
+from sharc.pipeline.specification_runs import stream_specs
 from sharc.specifications.plan import plan
 
 PARAMS = Path(__file__).parent.parent / "params.yaml"
@@ -163,3 +164,24 @@ def test_select_without_a_factor_to_read_it_is_refused(tmp_path):
 def test_a_suite_without_the_block_says_so():
     with pytest.raises(UserError, match=r"suites\.demo has no block `specifications`"):
         plan(load_params(PARAMS, "demo"))
+
+
+def test_a_factor_too_expensive_to_combine_is_at_its_default_in_the_sample(tmp_path):
+    alone = FACTORS["learning rate"] | {"alone": True}
+    made = plan(params_with(tmp_path, FACTORS | {"learning rate": alone}))
+    varied = [spec.choices["learning rate"] for spec in made.design.one_at_a_time]
+    assert {0.02, 0.1, "selected"} == set(varied)
+    assert {spec.choices["learning rate"] for spec in made.design.sample} == {0.02}
+
+
+def test_class_orders_share_the_features_of_a_frozen_backbone_but_not_of_one_that_drifts(tmp_path):
+    order = {"key": "data.class_order", "values": ["ascending", 1]}
+    norm = {"key": "protocols.paper.bn_mode", "values": ["eval", "train"]}
+    made = params_with(tmp_path, {"order": order, "BatchNorm": norm}, sample=4, select=False)
+    streams = stream_specs(made).values()
+    assert len({stream.split for stream in streams}) == 2
+    frozen, drifting = (
+        {s.features for s in streams if s.params.switches.bn_mode == mode}
+        for mode in ("eval", "train")
+    )
+    assert (len(frozen), len(drifting)) == (1, 2)

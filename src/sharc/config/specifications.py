@@ -21,6 +21,7 @@ class FactorBlock(Block):
     key: str
     values: Annotated[list[Value], Field(min_length=2)]
     why: Annotated[str, Field(min_length=1)]
+    alone: bool = False  # too expensive to combine with others: at its default in the sample
 
 
 class Excluded(Block):

@@ -8,6 +8,7 @@ from typing import Any, Self
 from sharc.config import Params
 from sharc.pipeline.backbones import added_settings, make_backbone
 from sharc.pipeline.download import Download
+from sharc.registry import JOINT, passes
 from sharc.workflow.graph import Graph
 from sharc.workflow.resume import start_over
 from sharc.workflow.stage import Build, Job, Result, files_in
@@ -78,3 +79,22 @@ def frozen_settings(params: Params) -> dict[str, Any]:
     settings = params.features.model_dump(exclude={"batch", "device"})
     settings |= {"normalisation": params.switches.normalisation}
     return settings | added_settings(params)
+
+
+def seen_settings(params: Params, methods: list[str] | None = None) -> dict[str, Any]:
+    """What features depend on; those of a backbone that drifts also on the runs' batches.
+
+    `methods`: those trained on them, the suite's if none are named.
+    """
+    if params.switches.bn_mode == "eval":
+        return frozen_settings(params)
+    trained = methods or params.chosen.methods
+    return {
+        "image_size": params.features.image_size,
+        "views": params.features.views,
+        "normalisation": params.switches.normalisation,
+        "seeds": params.chosen.seeds,
+        "batch": params.train.batch,
+        "passes": sorted({passes(method) for method in trained}),
+        "joint": JOINT in trained,
+    } | added_settings(params)

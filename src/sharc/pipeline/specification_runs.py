@@ -8,7 +8,7 @@ from sharc.artifacts.files import digest_of
 from sharc.config import Params
 from sharc.config.specifications import Select, SpecificationsBlock
 from sharc.grid import DENSE
-from sharc.pipeline.features import frozen_settings
+from sharc.pipeline.features import seen_settings
 from sharc.pipeline.options import train_settings
 from sharc.specifications.plan import Arm, Plan, plan
 
@@ -41,18 +41,42 @@ class StreamSpec:
     @property
     def split(self) -> str:
         """Name of the job that makes the split."""
-        return f"{self.dataset}@{digest_of(self.split_settings)[:8]}"
+        return _named(self.dataset, self.split_settings)
 
     @property
-    def look(self) -> str:
-        """The last part of the name of the job that makes the features."""
-        seen = digest_of(frozen_settings(self.params))[:8]
-        return f"{self.params.chosen.backbone}@{seen}"
+    def splits(self) -> dict[str, dict[str, Any]]:
+        """Settings of the splits that are needed, by name: the stream's, and its features'."""
+        return {self.split: self.split_settings, self._features_split: self._images}
+
+    @property
+    def features(self) -> str:
+        """Name of the job that makes the features."""
+        return f"{self._features_split}/{self._look}"
 
     @property
     def name(self) -> str:
         """Split and features."""
-        return f"{self.split}/{self.look}"
+        return f"{self.split}/{self._look}"
+
+    @property
+    def _features_split(self) -> str:
+        return _named(self.dataset, self._images)
+
+    @property
+    def _images(self) -> dict[str, Any]:
+        """A split of the same images, for all orders of the classes if these make no difference."""
+        in_order = self.params.switches.bn_mode == "train"
+        return self.split_settings | ({} if in_order else {"class_order": "ascending"})
+
+    @property
+    def _look(self) -> str:
+        """Backbone, and what else the features depend on but for the images."""
+        seen = {k: v for k, v in seen_settings(self.params).items() if k != "seeds"}
+        return _named(self.params.chosen.backbone, seen)
+
+
+def _named(what: str, settings: dict[str, Any]) -> str:
+    return f"{what}@{digest_of(settings)[:8]}"
 
 
 @dataclass(frozen=True)

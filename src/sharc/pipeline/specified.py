@@ -39,7 +39,7 @@ class Specified(Job):
             at.setdefault(course.stream.name, []).append(course)
         for name, found in at.items():
             stream = found[0].stream
-            needs = (graph.one(Split, stream.split), graph.one(Streamed, name))
+            needs = (graph.one(Split, stream.split), graph.one(Streamed, stream.features))
             runs = [{"id": course.id, **course.settings} for course in found]
             settings = {"runs": runs, "seeds": graph.params.chosen.seeds}
             yield cls(name, settings, needs, stream.dataset, stream.params.chosen.backbone)

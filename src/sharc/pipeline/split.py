@@ -35,9 +35,13 @@ class Split(Job):
                 tasks = params.datasets[dataset].tasks
                 each = {part: size and max(size // tasks, 1) for part, size in sizes.items()}
                 yield cls._of(graph, dataset, f"{dataset}{PART}", {"per_task": each})
-        splits = {stream.split: stream for stream in stream_specs(params).values()}
-        for name, stream in splits.items():
-            yield cls._of(graph, stream.dataset, name, stream.split_settings)
+        splits = {
+            name: (stream.dataset, settings)
+            for stream in stream_specs(params).values()
+            for name, settings in stream.splits.items()
+        }
+        for name, (dataset, settings) in splits.items():
+            yield cls._of(graph, dataset, name, settings)
 
     @classmethod
     def _of(cls, graph: Graph, dataset: str, name: str, part: dict[str, Any]) -> Self:

@@ -10,12 +10,11 @@ from typing import Any, Self
 
 from sharc.config import Params
 from sharc.ladder import rungs
-from sharc.pipeline.backbones import added_settings, make_backbone
+from sharc.pipeline.backbones import make_backbone
 from sharc.pipeline.download import Download
-from sharc.pipeline.features import FeatureJob, frozen_settings
+from sharc.pipeline.features import FeatureJob, seen_settings
 from sharc.pipeline.specification_runs import stream_specs
 from sharc.pipeline.split import PART, Split
-from sharc.registry import JOINT, passes
 from sharc.workflow.graph import Graph
 from sharc.workflow.resume import start_over
 from sharc.workflow.stage import Build, Result, files_in
@@ -43,8 +42,10 @@ class Streamed(FeatureJob):
                 names = {looked_at(rung.params): rung.params for rung in rungs(params, ladder)}
                 for look, under in names.items():
                     yield cls._of(graph, under, dataset, f"{dataset}{PART}", look, ladder.methods)
-        for stream in stream_specs(params).values():
-            yield cls._of(graph, stream.params, stream.dataset, stream.split, stream.look)
+        streams = {stream.features: stream for stream in stream_specs(params).values()}
+        for name, stream in streams.items():
+            split, look = name.split("/")
+            yield cls._of(graph, stream.params, stream.dataset, split, look)
 
     @classmethod
     def _of(
@@ -57,11 +58,7 @@ class Streamed(FeatureJob):
         methods: list[str] | None = None,
     ) -> Self:
         drifts = params.switches.bn_mode == "train"
-        settings = (
-            _drifting_settings(params, methods or params.chosen.methods)
-            if drifts
-            else frozen_settings(params)
-        )
+        settings = seen_settings(params, methods)
         needs = (graph.one(Download, dataset), graph.one(Split, split))
         return cls(f"{split}/{look}", settings, needs, params.chosen.backbone, dataset, drifts)
 
@@ -86,15 +83,3 @@ def looked_at(params: Params) -> str:
     """The last part of a folder's name on the ladder: the backbone, and how it is used."""
     switches = params.switches
     return f"{params.chosen.backbone}@{switches.bn_mode}-{switches.normalisation}"
-
-
-def _drifting_settings(params: Params, methods: list[str]) -> dict[str, Any]:
-    return {
-        "image_size": params.features.image_size,
-        "views": params.features.views,
-        "normalisation": params.switches.normalisation,
-        "seeds": params.chosen.seeds,
-        "batch": params.train.batch,
-        "passes": sorted({passes(method) for method in methods}),
-        "joint": JOINT in methods,
-    } | added_settings(params)

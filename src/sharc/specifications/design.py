@@ -85,6 +85,8 @@ def _sample(
 
 def drawn_value(factor: Factor, number: int, seed: int) -> Value:
     """The value of the draw `number`: its position in a block that is a random order of all."""
+    if factor.alone:
+        return factor.default
     from numpy.random import default_rng  # not for a plan without specifications
 
     block, at = divmod(number, len(factor.values))

@@ -18,6 +18,7 @@ class Factor:
     key: str
     values: tuple[Value, ...]
     why: str = ""
+    alone: bool = False  # at its default in the random sample
 
     def __post_init__(self) -> None:
         if len(self.values) < 2:

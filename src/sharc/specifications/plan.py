@@ -63,7 +63,7 @@ def plan(params: Params) -> Plan:
 def factors_of(block: SpecificationsBlock) -> list[Factor]:
     """In the order of the file."""
     return [
-        Factor(name, given.key, tuple(given.values), given.why)
+        Factor(name, given.key, tuple(given.values), given.why, given.alone)
         for name, given in block.factors.items()
     ]
 
