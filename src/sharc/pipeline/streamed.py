@@ -6,7 +6,7 @@ If BatchNorm is in training mode (`bn_mode: train`), the features differ between
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from sharc.config import Params
 from sharc.ladder import rungs
