@@ -51,7 +51,7 @@ def test_the_figure_is_drawn_wide_and_narrow_with_its_numbers(found, tmp_path):
     with styled():
         drawing = draw(found[0], FACTORS, name="specification_curve", title="t", what="gain")
         files = save(drawing, tmp_path)
-    assert "specification_curve_narrow.svg" in files
+    assert "specification_curve_narrow.png" in files  # too many marks for SVG
     assert "specification_curve.csv" in files
     assert "Missing specifications: 1." in drawing.caption
     above, below = drawing.figure.axes
