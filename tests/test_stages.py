@@ -27,7 +27,7 @@ NO_ARTIFACT = sources.BY_VALUE | {
     "sharc.project": "finds params.yaml for `sharc.experiment`",
     "sharc.__main__": "starts the command line",
     "sharc.compare": "looks at artifacts and makes none",
-    "sharc.external": "writes results from elsewhere, which no stage reads yet",
+    "sharc.external": "serves `sharc import`, but for what `collect` imports of it",
     "sharc.testing": "for the tests of outside classes",
     "sharc.class_text": "reads for the registry and the closure of imports; both are in the key",
     "sharc.cli": "looks at artifacts and makes none",
