@@ -13,6 +13,7 @@ from sharc.artifacts.files import read_json
 from sharc.results import labels
 from sharc.results.layout import SCENARIOS
 from sharc.results.verdicts import NOT_REPRODUCED, REPRODUCED, UNDECIDED, interval
+from sharc.specifications import saved
 from sharc.tables.render import pipes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,9 +31,17 @@ def readme(results: Path) -> str:
     said = " ".join(index["answer"])
     return _wrapped(
         f"{said} These are the {counts['kept']} that keep both of the paper's ideas, of "
-        f"{counts['sample']} drawn at random from all combinations of {len(index['factors'])} "
-        "choices that others may make ([Specifications](docs/specifications.md))."
+        f"{counts['sample']} drawn at random from all combinations of "
+        f"{_varied(results / 'specifications', index)} choices that others may make "
+        "([Specifications](docs/specifications.md))."
     )
+
+
+def _varied(folder: Path, index: Json) -> int:
+    """How many factors the random sample varies: one that is varied alone keeps its default."""
+    design = pd.read_csv(folder / saved.DESIGN, dtype=str, keep_default_na=False)
+    sample = design[design["sample"] == "True"]
+    return sum(sample[factor["name"]].nunique() > 1 for factor in index["factors"])
 
 
 def page(results: Path) -> str:

@@ -93,8 +93,15 @@ def test_a_part_takes_the_first_images_of_every_class_evenly(raw):
     content = built(raw, per_task={"train": 6, "test": None})
     assert content["tasks"][1]["train"] == [20, 21, 22, 30, 31, 32]
     assert content["tasks"][1]["test"] == [4, 5, 6, 7]
-    with pytest.raises(UserError, match="takes 1 train images of a task of 2 classes"):
-        built(raw, per_task={"train": 1, "test": None})
+
+
+@pytest.mark.parametrize(
+    ("part", "key"),
+    [("train", "train_images in"), ("test", "test_images in"), ("validation", "data.validation")],
+)
+def test_a_part_without_an_image_of_each_class_names_the_key_to_raise(raw, part, key):
+    with pytest.raises(UserError, match=rf"1 {part} images of a task of 2 classes .*raise .*{key}"):
+        built(raw, validation_share=0.4, per_task={part: 1})
 
 
 def test_a_part_takes_validation_images_from_those_held_out(raw):

@@ -35,10 +35,15 @@ def test_a_page_says_what_the_committed_results_say(name):
 
 def test_the_readme_has_the_three_sentences_and_whose_they_are(tmp_path):
     write_json(tmp_path / "specifications/index.json", INDEX)
+    (tmp_path / "specifications/specifications.csv").write_text(
+        "specification,sample,data set,method\n"
+        "1,True,cifar10,er\n2,True,cifar100,er\n3,False,cifar10,gem\n"
+    )
     text = answer.filled("README.md", tmp_path)
     assert " ".join(INDEX["answer"]) in text
     said = " ".join(text.split())
     assert "These are the 9 that keep both of the paper's ideas, of 20 drawn at random" in said
+    assert "from all combinations of 1 choices" in said  # the method is varied alone
     assert text.count(answer.BEGIN) == text.count(answer.END) == 1
     shutil.rmtree(tmp_path / "specifications")
     assert INDEX["answer"][0] not in answer.filled("README.md", tmp_path)
@@ -70,4 +75,7 @@ def test_the_page_says_how_large_the_suite_is():
         f"{block.train_images:,} training and {block.test_images:,} test images, evenly over the "
         f"classes, because {len(kinds)} kinds of features are needed, for {len(found)} different "
     ) in published.page("docs/specifications.md")
-    assert f"**A sample** of {block.sample} random" in published.page("docs/specifications.md")
+    varied = sum(not factor.alone for factor in block.factors.values())
+    assert f"**A sample** of {block.sample} random combinations of {varied} factors" in (
+        published.page("docs/specifications.md")
+    )

@@ -30,7 +30,8 @@ def answers(
     """In how many specifications each sentence holds; those none can decide are left out.
 
     `outcomes` are SHARC's gains by metric and scenario. A specification counts as it does for the
-    answer, if it has the data set, method and buffer that the sentence names.
+    answer, if it has the data set, method and buffer that the sentence names; fitted effects are
+    those of the whole sample, in which the controls are values like others.
     """
     found = []
     for claim in claims:

@@ -8,7 +8,6 @@ is set aside and listed, and the next draw takes its place.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sharc.errors import UserError
 from sharc.randomness import derived_seed
@@ -92,14 +91,3 @@ def drawn_value(factor: Factor, number: int, seed: int) -> Value:
     block, at = divmod(number, len(factor.values))
     rng = default_rng(derived_seed(seed, "specification", factor.name, block))
     return factor.values[int(rng.permutation(len(factor.values))[at])]
-
-
-def balance(factors: Sequence[Factor], found: Sequence[Specification]) -> dict[str, Any]:
-    """How often each value came up, by factor."""
-    return {
-        factor.name: {
-            str(value): sum(spec.choices[factor.name] == value for spec in found)
-            for value in factor.values
-        }
-        for factor in factors
-    }

@@ -14,6 +14,11 @@ from sharc.errors import UserError
 from sharc.randomness import generator
 
 ASCENDING = "ascending"
+_RAISE = {  # the keys that decide how many images of a part are taken
+    "train": "train_images",
+    "validation": "train_images, of which data.validation_share are held out,",
+    "test": "test_images",
+}
 
 
 def build(
@@ -103,8 +108,9 @@ def _part(
             each = most // len(task["classes"])
             if each < 1:
                 raise UserError(
-                    f"the ladder takes {most} {split} images of a task of {len(task['classes'])}"
-                    f" classes: raise ladder.{split}_images to at least one image of each class."
+                    f"{most} {split} images of a task of {len(task['classes'])} classes leave some"
+                    f" class without any: raise {_RAISE[split]} in the suite's block `ladder` or"
+                    " `specifications` to at least one image of each class."
                 )
             of_rows = labels["test" if split == "test" else "train"][rows]
             first = [rows[of_rows == label][:each] for label in task["classes"]]
