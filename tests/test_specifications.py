@@ -10,7 +10,7 @@ from sharc.errors import UserError
 from sharc.specifications.alone import changes, crosschecked
 from sharc.specifications.curve import curve
 from sharc.specifications.design import design
-from sharc.specifications.effects import interactions, main_effects
+from sharc.specifications.effects import between, interactions, main_effects
 from sharc.specifications.factors import Factor, Specification, check_keys, settings
 from sharc.specifications.power import detectable_gain, seeds_needed, verdicts
 
@@ -180,6 +180,38 @@ def test_what_always_comes_together_is_not_told_apart():
     assert ("fill", "views") not in set(zip(pairs["first"], pairs["second"], strict=True))
 
 
+def test_a_pair_that_one_specification_makes_has_an_effect_and_no_interval():
+    found = [
+        one
+        for one in every()
+        if one.choices["fill"] != "none" or not one.choices["views"]
+        or one.choices["learning rate"] == 0.03
+    ]  # fmt: skip
+    table = interactions(FACTORS, found, made_gains(found, 0.01)).set_index(["first", "second"])
+    alone = table.loc[("fill", "views")]
+    assert alone["at"] == "none, 5"
+    assert alone["effect"] == pytest.approx(4, abs=0.1)
+    assert np.isnan(alone["low"])
+    assert np.isnan(alone["high"])
+    assert alone["p"] < 1e-6  # the F test has the scatter of the others
+
+
+def test_effects_that_as_many_specifications_decide_have_no_interval_and_are_not_compared():
+    factors = [Factor(name, name, (0, 1)) for name in "abcd"]
+    # Three specifications for the three effects of a, b and c; d is varied in eight others.
+    made = [(1, 1, 0, 0), (1, 0, 1, 0), (0, 1, 1, 0), *[(0, 0, 0, at % 2) for at in range(8)]]
+    found = [Specification(dict(zip("abcd", choices, strict=True))) for choices in made]
+    gains = [3.0, 4.0, 5.0, *[at % 2 + 0.1 * (at % 3) for at in range(8)]]
+    table = main_effects(factors, found, gains)
+    assert table["effect"].notna().all()
+    assert table.loc[table["p_holm"].notna(), "factor"].tolist() == ["d"]
+    assert table.loc[table["low"].notna() | table["high"].notna(), "factor"].tolist() == ["d"]
+    assert between(factors, found, gains, "a", ((1,), (0,))) is None
+    alone = table[["factor", "value"]].assign(seeds=5, alone=1.0, alone_low=0.9, alone_high=1.1)
+    verdict = crosschecked(table, alone).set_index("factor")["verdict"]
+    assert verdict.to_dict() == {**dict.fromkeys("abc", "not compared"), "d": "agree"}
+
+
 def test_each_factor_alone_is_paired_by_seed_and_compared_with_the_fitted_effect():
     gains = {
         spec().id: dict(enumerate([1.0, 2, 3, 4, 5])),
@@ -209,6 +241,8 @@ def test_seeds_needed_is_the_first_number_that_suffices():
     assert detectable_gain(1.0, needed) <= 0.8 < detectable_gain(1.0, needed - 1)
     assert seeds_needed(sd=1.0, gain=10) == 5
     assert seeds_needed(sd=1.0, gain=0.01) is None
+    assert seeds_needed(sd=0.0, gain=0.0) is None
+    assert seeds_needed(sd=0.0, gain=0.1) == 5
 
 
 def test_what_can_be_detected_shrinks_with_every_seed():

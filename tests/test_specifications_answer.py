@@ -82,9 +82,9 @@ def found(gains):
     }  # fmt: skip
 
 
-def effects(p, factor="data set"):
-    row = {"contrast": "gain", "scenario": "class_il", "factor": factor, "effect": 2, "p_holm": p}
-    return pd.DataFrame([row])
+def effects(p, factor="data set", value="cifar100"):
+    where = {"contrast": "gain", "scenario": "class_il", "factor": factor, "value": value}
+    return pd.DataFrame([where | {"effect": 2, "p_holm": p}])
 
 
 MOSTLY_ON_CIFAR_100 = [UP, DOWN, DOWN, OPEN, OPEN, OPEN, UP, UP, UP, UP, OPEN, OPEN]
@@ -106,6 +106,15 @@ def test_the_choice_that_matters_most_is_named_with_its_best_and_its_worst_value
         "associative recall beats zeros in 0 of 12 in Class-IL and 0 of 12 in Task-IL: neither "
         "saliency nor associative recall is shown to be a reason for the gains."
     )
+
+
+def test_a_clearer_effect_of_a_value_that_too_few_specifications_make_is_passed_over():
+    few = effects(0.001, "class order", "1")
+    both = pd.concat([few, effects(0.01)])
+    outcomes = found(MOSTLY_ON_CIFAR_100)
+    assert answer.decisive(QUESTIONS, outcomes, few) == []
+    named = answer.decisive(QUESTIONS, outcomes, both)
+    assert [choice.value for choice in named] == ["cifar10", "cifar100"]
 
 
 @pytest.mark.parametrize("table", [effects(0.06), effects(0.001, "fill"), pd.DataFrame()])

@@ -29,11 +29,12 @@ def crosschecked(effects: pd.DataFrame, alone: pd.DataFrame) -> pd.DataFrame:
     """Both side by side; `verdict` is `agree` where the two intervals overlap.
 
     They need not: one is the change around the default, the other the mean change over all other
-    choices. Where they part, the effect depends on the other choices.
+    choices. Where they part, the effect depends on the other choices. Without an interval nothing
+    is compared.
     """
     both = effects.merge(alone, on=["factor", "value"], how="outer", sort=False)
     apart = (both["low"] > both["alone_high"]) | (both["high"] < both["alone_low"])
-    unknown = both[["effect", "alone"]].isna().any(axis=1)
+    unknown = both[["low", "high", "alone_low", "alone_high"]].isna().any(axis=1)
     both["verdict"] = "agree"
     both.loc[apart, "verdict"] = "differ"
     both.loc[unknown, "verdict"] = "not compared"

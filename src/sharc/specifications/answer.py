@@ -2,10 +2,10 @@
 
 Counted are the specifications of the random sample that keep both of the paper's ideas. The factor
 named is that of the fitted effect on the gain with the smallest p-value below 5 % after Holm's
-adjustment (of equal ones the largest); without one, none is named. An idea is a reason in a
-scenario by the rule of the claims on most cases: if more than half of the specifications are
-decided for it. It is none if at most half of the means even point there and more are decided
-against it than for it.
+adjustment (of equal ones the largest), among values that at least five specifications make;
+without one, none is named. An idea is a reason in a scenario by the rule of the claims on most
+cases: if more than half of the specifications are decided for it. It is none if at most half of the
+means even point there and more are decided against it than for it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -92,23 +92,36 @@ def _losses(asked: Sequence[Outcome]) -> str:
 
 
 def decisive(questions: Questions, found: Found, effects: pd.DataFrame) -> Sequence[Choice]:
-    """The values of the factor that the gain depends on most, by their share of gains."""
+    """The values of the factor that the gain depends on most, by their share of gains.
+
+    An effect of a value that too few specifications make names no factor: its value could not be
+    among those that are then compared.
+    """
     if effects.empty:
         return []
-    mine = effects[(effects["contrast"] == "gain") & (effects["p_holm"] < LEVEL)]
     named = {f.name: f for f in questions.factors if f.key not in CONTROLS}
-    mine = mine[mine["factor"].isin(list(named))]
-    if mine.empty:
-        return []
-    ranked = mine.assign(size=-mine["effect"].abs()).sort_values(["p_holm", "size"], kind="stable")
-    first = ranked.iloc[0]
-    factor, outcome = named[first["factor"]], found["gain", first["scenario"]]
+    clear = effects[
+        (effects["contrast"] == "gain")
+        & (effects["p_holm"] < LEVEL)
+        & effects["factor"].isin(list(named))
+    ]
+    ranked = clear.assign(size=-clear["effect"].abs()).sort_values(
+        ["p_holm", "size"], kind="stable"
+    )
+    for row in ranked.to_dict("records"):
+        choices = _choices(named[row["factor"]], found["gain", row["scenario"]])
+        if len(choices) > 1 and row["value"] in {str(choice.value) for choice in choices}:
+            return sorted(choices, key=_share)
+    return []
+
+
+def _choices(factor: Factor, outcome: Outcome) -> list[Choice]:
+    """The values that enough specifications make."""
     choices = [
         Choice(factor, value, outcome.scenario, _made(outcome, factor, value))
         for value in factor.values
     ]
-    enough = [choice for choice in choices if len(choice.made.points) >= _FEWEST]
-    return sorted(enough, key=_share) if len(enough) > 1 else []
+    return [choice for choice in choices if len(choice.made.points) >= _FEWEST]
 
 
 def _share(choice: Choice) -> tuple[float, float]:

@@ -23,6 +23,7 @@ from sharc.specifications.factors import Factor, Specification
 LEVEL = 0.95
 FEWEST = 10  # gains below which nothing is fitted
 _NOTHING = 1e-12  # squared points per specification: rounding, not scatter
+_EXACT = 1e-9  # a leverage so near 1 is 1, and a weight so near 0 is 0
 Rows = list[dict[str, Any]]
 
 
@@ -32,10 +33,10 @@ def main_effects(
     """Per factor and value: how many points the gain changes when it takes the default's place."""
     names, design = _main(factors, found)
     fit = _fit(design, gains)
-    low, high = fit.conf_int(1 - LEVEL).T
+    low, high, p = _scatter(fit)
     columns = ["factor", "value", "default", "effect", "low", "high", "p", "n"]
     rows = [
-        [name, str(value), str(default), fit.params[k], low[k], high[k], fit.pvalues[k], n]
+        [name, str(value), str(default), fit.params[k], low[k], high[k], p[k], n]
         for k, (name, value, default, n) in enumerate(names, start=1)
     ]
     table = pd.DataFrame(rows, columns=columns)
@@ -52,7 +53,8 @@ def between(
 ) -> tuple[float, float, float] | None:
     """How much more is gained with some values of a parameter than with others, with interval.
 
-    The mean effect of each group's values; None if one of them cannot be identified.
+    The mean effect of each group's values; None if one of them, or its scatter, cannot be
+    identified.
     """
     names, design = _main(factors, found)
     known = {factor.default: 0 for factor in factors if factor.key == key}
@@ -65,7 +67,10 @@ def between(
         for value in group:
             weights[known[value]] += sign / len(group)
     weights[0] = 0  # the default's effect is none
-    tested = _fit(design, gains).t_test(weights)
+    fit = _fit(design, gains)
+    if not _varies(fit, weights):
+        return None
+    tested = fit.t_test(weights)
     low, high = tested.conf_int(1 - LEVEL)[0]
     return float(tested.effect[0]), float(low), float(high)
 
@@ -103,7 +108,7 @@ def _interaction(
     p = float(stats.f.sf(gone / len(names) / left, len(names), fit.df_resid)) if varies else 1.0
     extra = range(len(fit.params) - len(names), len(fit.params))
     largest = max(extra, key=lambda k: abs(fit.params[k]))
-    low, high = fit.conf_int(1 - LEVEL)[largest]
+    low, high, _ = _scatter(fit)[:, largest]
     share = gone / whole.ssr if varies else 0.0
     at = names[largest - extra.start]
     return [first.name, second.name, share, p, at, fit.params[largest], low, high]
@@ -153,6 +158,24 @@ def _fit(design: Any, gains: Sequence[float]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # 0 / 0 where the fit is exact
         return OLS(np.asarray(gains, dtype=float), design).fit(cov_type="HC3", use_t=True)
+
+
+def _scatter(fit: Any) -> Any:
+    """Low and high end and p of each coefficient; not numbers where nothing varies about it."""
+    found = np.vstack([fit.conf_int(1 - LEVEL).T, fit.pvalues])
+    found[:, ~_varies(fit, np.eye(len(fit.params)))] = np.nan
+    return found
+
+
+def _varies(fit: Any, weights: Any) -> Any:
+    """Whether no specification that the fit meets exactly has a part in some sum of coefficients.
+
+    One that alone decides a coefficient has a residual of 0 and a leverage of 1 whatever it
+    gained, and HC3 divides the one by the other's distance from 1: rounding by rounding.
+    """
+    inverse = fit.model.pinv_wexog  # [coefficients, specifications]
+    exact = np.einsum("nk,kn->n", fit.model.exog, inverse) > 1 - _EXACT
+    return (np.abs(weights @ inverse[:, exact]) < _EXACT).all(axis=-1)
 
 
 def _holm(p: "pd.Series[float]") -> Any:

@@ -31,7 +31,7 @@ def _effect(seeds: int) -> float:
 def seeds_needed(sd: float, gain: float) -> int | None:
     """The fewest seeds, of those that can decide at all, that detect `gain`; None beyond 1,000."""
     low, high = FEWEST, MOST
-    if detectable_gain(sd, high) > abs(gain):
+    if detectable_gain(sd, high) >= abs(gain):  # equal if all gains are zero: nothing to detect
         return None
     while low < high:  # what can be detected shrinks with every seed
         middle = (low + high) // 2
