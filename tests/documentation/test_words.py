@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("src", "tests", "bench", "docs")
 FILES = (
-    "README.md", "CONTRIBUTING.md", "CHANGELOG.md",
+    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "REPRODUCIBILITY.md",
     "Makefile", "Snakefile", "dvc.yaml", "params.yaml",
 )  # fmt: skip
 ENDINGS = {".py", ".md", ".yaml", ".j2", ".js", ".css", ".rst", ".txt", ".ipynb"}
