@@ -13,7 +13,7 @@ _PATCH = 16
 
 
 class _PatchTokens(nn.Module):
-    """The encoder's output without the class token, laid out as the patches lay in the image."""
+    """The encoder's output without the class token, arranged like the patches in the image."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class ViTB16(Backbone):
 
         if image_size != _SIZE:
             raise UserError(
-                f"backbone {self.name} takes image_size {_SIZE} alone, not {image_size}."
+                f"backbone {self.name} takes only image_size {_SIZE}, not {image_size}."
             )
         network: nn.Module = vit_b_16(weights=None)
         return network

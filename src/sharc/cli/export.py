@@ -14,7 +14,7 @@ from sharc.report.facts import costs, duration, provenance, records, suite_facts
 from sharc.workflow.freshness import states
 from sharc.workflow.stage import Job, upstream
 
-_LARGEST = 300_000  # bytes; a table beyond that is packed, and left out if that does not help
+_LARGEST = 300_000  # bytes; a larger table is compressed, and left out if that does not help
 
 
 def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) -> None:

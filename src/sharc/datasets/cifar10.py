@@ -80,4 +80,4 @@ def _labels(content: bytes, name: str) -> Any:
     try:
         return np.asarray(json.loads(content), dtype=np.int64)
     except (ValueError, TypeError) as error:
-        raise UserError(f"{name} is no list of labels: {error}") from None
+        raise UserError(f"{name} is not a list of labels: {error}") from None

@@ -41,7 +41,7 @@ class TinyImageNet(Dataset):
         return {name: Expected(items, None) for name, items in self.items.items()}
 
     def manual_step(self, source: str, location: Location) -> str:
-        """Where archive or folder are looked for."""
+        """Where the archive or the folder is expected."""
         if source == "folder":
             return f"unpack {URL} so that {location.downloads / 'tiny-imagenet-200'}/train exists"
         return f"download {URL} and put it at {location.downloads / 'tiny-imagenet-200.zip'}"

@@ -70,7 +70,7 @@ class StreamSpec:
 
     @property
     def _look(self) -> str:
-        """Backbone, and what else the features depend on but for the images."""
+        """Backbone, and all else the features depend on except the images."""
         seen = {k: v for k, v in seen_settings(self.params).items() if k != "seeds"}
         return _named(self.params.chosen.backbone, seen)
 
@@ -81,19 +81,19 @@ def _named(what: str, settings: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Course:
-    """One distinct run but for its seed: what several specifications may share."""
+    """One distinct run apart from its seed, which several specifications may share."""
 
     stream: StreamSpec
     settings: dict[str, Any]
 
     @property
     def id(self) -> str:
-        """Decided by all that the run depends on."""
+        """A digest of all that the run depends on."""
         return digest_of([self.stream.name, self.settings])[:12]
 
 
 def course_of(arm: Arm, block: SpecificationsBlock, select: Select | None) -> Course:
-    """The run that an arm asks for."""
+    """The run that an arm needs."""
     from sharc.trainer.selection import candidates
 
     memory = arm.cell.variant.memory or DENSE

@@ -78,7 +78,7 @@ class CLSER(Strategy):
 
     def _teacher(self, batch: Batch) -> Tensor:
         """Logits of the replayed rows by whichever average knows each better, [S, old, C]."""
-        axis = self.head.class_axis  # as it lies in memory: turning each view took a seventh more
+        axis = self.head.class_axis  # as stored: transposing each view took a seventh longer
         x, label = batch.x[:, batch.n_new :], batch.y[:, batch.n_new :].unsqueeze(axis)
         stable = self._all["stable"].logits_as_stored(x)
         plastic = self._all["plastic"].logits_as_stored(x)

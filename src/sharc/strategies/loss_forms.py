@@ -43,7 +43,7 @@ class SGD(LossStrategy):
     """L = CE(batch)."""
 
     def loss(self, new: Examples, *replayed: Examples) -> Tensor:
-        """Nothing else."""
+        """Cross-entropy of the batch alone."""
         return mean_cross_entropy(new)
 
 
