@@ -63,7 +63,7 @@ BROKEN = {
                 "7 stays finite"),
     "lacking": ("    pass", "6: Mine lacks loss"),
     "raising": ("    x = 1 / 0", "7 raises ZeroDivisionError: division by zero on import"),
-    "closed": ("    loss_form = None", "6: Mine knows its gradient for a linear head alone"),
+    "closed": ("    loss_form = None", "6: Mine knows its gradient only for a linear head"),
 }  # fmt: skip
 
 
