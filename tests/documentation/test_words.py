@@ -12,7 +12,7 @@ FILES = (
 ENDINGS = {".py", ".md", ".yaml", ".j2", ".js", ".css", ".rst", ".txt", ".ipynb"}
 PRIVATE = re.compile(
     r"\b(doors?|told|settle[sd]?|shelf|shelved?|recollections?|yardsticks?|anew|kept_as|made_at"
-    r"|climbs?|mend(s|ed)?|dearest|strangers?|ended well)\b",
+    r"|climbs?|mend(s|ed)?|dear(er|est)?|strangers?|ended well)\b",
     re.IGNORECASE,
 )
 

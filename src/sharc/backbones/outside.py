@@ -44,7 +44,6 @@ class OutsideBackbone(Backbone):
         return make(self.called)
 
     def map_of(self, network: nn.Module) -> nn.Module:
-        """Everything before the pooling."""
         if self.library == "timm":
             return _TimmMaps(network, self.name)
         try:

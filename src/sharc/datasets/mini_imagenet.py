@@ -55,7 +55,6 @@ class MiniImageNet(Dataset):
         }
 
     def manual_step(self, source: str, location: Location) -> str:
-        """Where the images or the mirror are expected."""
         if source == "mirror":
             return (
                 "set SHARC_MIRROR to a folder that holds mini_imagenet/train.tar.xz and val.tar.xz"

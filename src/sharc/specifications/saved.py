@@ -102,7 +102,7 @@ def _texts_in(path: Path) -> list[dict[str, str]]:
 
 
 def _specification(row: Mapping[str, str], factors: Sequence[Factor]) -> Specification:
-    """The values that stand there as text."""
+    """The specification whose values a row holds as text."""
     return Specification(
         {f.name: {str(value): value for value in f.values}[row[f.name]] for f in factors}
     )

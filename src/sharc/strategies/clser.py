@@ -90,7 +90,6 @@ class CLSER(Strategy):
         return self._all[self.options.head]
 
     def heads(self) -> dict[str, Head]:
-        """The other two heads."""
         return {name: head for name, head in self._all.items() if name != self.options.head}
 
     def keeps_statistics(self, head: Head) -> bool:
@@ -98,5 +97,4 @@ class CLSER(Strategy):
         return head is not self.head
 
     def held_floats(self) -> dict[str, int]:
-        """Two more heads."""
         return {"head_copies": 2 * (self.head.n_features + 1) * self.head.n_classes}
