@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 
-def steady_products(processor: Path = Path("/proc/cpuinfo")) -> None:
+def fix_order_of_sums(processor: Path = Path("/proc/cpuinfo")) -> None:
     """Ask MKL for sums in an order that does not follow the alignment of the rows.
 
     In a stack, a run's rows begin wherever the run before it ends; alone, they begin at a multiple

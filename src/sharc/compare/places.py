@@ -28,7 +28,7 @@ def results_of(name: str, suite: str) -> Iterator[Results]:
         inside, out = inside.strip("/") or f"{EXPORTS}/{suite}", Path(copy)
         commit = _commit(revision)
         if not (commit and (_from_git(commit, inside, out) or _from_dvc(commit, out))):
-            raise UserError(_nowhere(name, inside))
+            raise UserError(_not_found(name, inside))
         yield Results(Path(copy))
 
 
@@ -78,7 +78,7 @@ def _from_dvc(commit: str, copy: Path) -> bool:
     return _holds_results(copy)
 
 
-def _nowhere(name: str, inside: str) -> str:
+def _not_found(name: str, inside: str) -> str:
     exports = sorted(path.name for path in EXPORTS.glob("*") if _holds_results(path))
     return (
         f"{name!r} holds no results: it is neither a folder with a summary.csv (such as {BUILT}), "

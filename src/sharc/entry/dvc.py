@@ -136,7 +136,7 @@ def build(stage: str) -> None:
     """
     graph = load_graph()
     if (stale := _stale(graph, stage, states(graph))) and not _has_tried():
-        subprocess.run(["snakemake", "--cores", "all", *_asked(stage)], check=False)
+        subprocess.run(["snakemake", "--cores", "all", *_requested(stage)], check=False)
         graph = load_graph()
         stale = _stale(graph, stage, states(graph))
     if stale:
@@ -154,7 +154,7 @@ def _stale(graph: Graph, stage: str, found: dict[str, State]) -> str:
     return ""
 
 
-def _asked(stage: str) -> list[str]:
+def _requested(stage: str) -> list[str]:
     """The stages named on the command line of `dvc repro`, or all of them."""
     stages = yaml.safe_load(_STAGES.read_text(encoding="utf-8"))["stages"]
     named = [word for word in _dvc_process().cmdline() if word in stages]
