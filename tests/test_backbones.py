@@ -68,7 +68,7 @@ def test_vit_patch_tokens_lie_as_the_patches_lay_in_the_image():
 
 
 def test_vit_refuses_a_size_its_position_embedding_was_not_trained_for():
-    with pytest.raises(UserError, match="vit_b_16 takes image_size 224 alone, not 128"):
+    with pytest.raises(UserError, match="vit_b_16 takes only image_size 224, not 128"):
         ViTB16().architecture(128)
 
 

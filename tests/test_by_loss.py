@@ -244,7 +244,7 @@ class Number(LossStrategy):
     [
         (Vector, "`loss` must return one number per run, got shape (10,)"),
         (Number, "`loss` must return one number per run, got 0.5"),
-        (Branching, "may not branch on the values of tensors"),
+        (Branching, "cannot branch on the values of tensors"),
     ],
 )
 def test_a_broken_loss_is_named_by_file_and_line(method: type[Strategy], words: str) -> None:

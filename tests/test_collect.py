@@ -124,7 +124,7 @@ def test_equal_records_give_equal_bytes_in_any_order(tiny, tmp_path):
         ({"seed": 4}, "moved or copied"),
         ({"buffer": 51}, "moved or copied"),
         ({"status": "fine"}, "status is 'fine'"),
-        ({"theta": 0.3}, "no run of this suite's grid"),
+        ({"theta": 0.3}, "not a run of this suite's grid"),
     ],
 )
 def test_a_record_that_contradicts_itself_or_its_place_is_refused_by_name(

@@ -191,7 +191,7 @@ def test_a_mirror_archive_with_a_flipped_byte_is_refused(tmp_path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"val\.tar\.xz is altered or incomplete"):
+    with pytest.raises(UserError, match=r"val\.tar\.xz is modified or incomplete"):
         build(dataset, tmp_path, ["mirror"], mirror=tmp_path / "mirror")
 
 
@@ -305,7 +305,7 @@ def test_a_cut_download_goes_on_where_it_stopped(tmp_path, served, ranges):
     handler, url = served
     handler.cut, handler.ranges = 300_000, ranges
     target = tmp_path / "x.bin"
-    with pytest.raises(UserError, match="run again to go on"):
+    with pytest.raises(UserError, match="run again to continue"):
         fetch.fetch(url, target, "md5", md5(handler.content))
     assert not target.exists()
     fetch.fetch(url, target, "md5", md5(handler.content))
@@ -355,7 +355,7 @@ def test_a_binary_file_of_a_wrong_length_is_refused(tmp_path):
         {f"data_batch_{at}.bin": bytes(3073) for at in range(1, 6)} | {"test_batch.bin": bytes(9)},
     )
     dataset = type("Cut", (CIFAR10,), {"archive_md5": md5(archive.read_bytes())})()
-    with pytest.raises(UserError, match=r"test_batch\.bin is 9 bytes long, no multiple of 3073"):
+    with pytest.raises(UserError, match=r"test_batch\.bin is 9 bytes long, not a multiple of 3073"):
         build(dataset, tmp_path, ["official"])
 
 

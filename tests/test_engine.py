@@ -16,7 +16,7 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.sampling import task_order
 from sharc.errors import UserError
 from sharc.randomness import generator
-from sharc.steady import steady_products
+from sharc.steady import fix_order_of_sums
 from sharc.strategies.agem import AGEM
 from sharc.strategies.clser import CLSER
 from sharc.strategies.derpp import DERpp
@@ -101,7 +101,7 @@ def test_mkl_is_asked_for_steady_sums_where_it_takes_its_code_for_avx2(
     monkeypatch.delenv("MKL_CBWR")
     found = tmp_path / "cpuinfo"
     found.write_text(processor)
-    steady_products(found)
+    fix_order_of_sums(found)
     assert os.environ.get("MKL_CBWR") == asked
 
 

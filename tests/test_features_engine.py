@@ -149,7 +149,7 @@ def test_cuda_where_there_is_none_is_refused(monkeypatch):
 
 def test_onnx_on_a_gpu_is_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    with pytest.raises(UserError, match="onnx runs on the CPU alone"):
+    with pytest.raises(UserError, match="onnx runs only on the CPU"):
         choose_engine(None, 8, engine="onnx", device="cuda", batch=1, threads=1)
 
 

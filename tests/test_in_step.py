@@ -73,7 +73,7 @@ def test_the_cost_that_is_told_is_the_cost_of_the_committed_results():
         f"{took['cores']} cores"
     ) in text
     assert f"training {hours['train']:.1f} CPU hours, features {hours['features']:.2f}" in text
-    assert f"{took['percent_not_computing']:.1f} % of the time of both cores" in text
+    assert f"{took['percent_not_computing']:.1f} % of the two cores' time no job ran" in text
     largest = max(stage["peak_mb"] for stage in made["cost"])
     assert f"the largest process held {largest / 1000:.1f} GB" in text
 

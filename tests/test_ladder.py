@@ -134,7 +134,7 @@ def test_the_caption_states_the_part_of_the_data():
     ("change", "said"),
     [
         ({"rung": None}, "which rung"),
-        ({"rung": 7}, "no run of this ladder"),
+        ({"rung": 7}, "not a run of this ladder"),
         ({"rung": 0}, "records of the same run"),
     ],
 )

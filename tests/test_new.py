@@ -97,8 +97,8 @@ def test_a_folder_is_split_into_about_five_tasks_of_two_or_more_classes(classes:
     ("arguments", "said"),
     [
         (("methd", "mine", None), "Did you mean 'method'?"),
-        (("method", "er", None), "'er' is the name of a method already"),
-        (("method", "../up", None), "a name is made of small letters"),
+        (("method", "er", None), "'er' is already the name of a method"),
+        (("method", "../up", None), "a name is lower-case letters"),
         (("method", "mine", Path("x")), "a path is only for the images of a dataset"),
         (("dataset", "mine", Path("absent")), "absent does not exist"),
     ],
@@ -126,7 +126,7 @@ def test_a_folder_that_could_not_be_built_is_not_added(classes: str, said: str):
 def test_a_file_that_exists_is_not_overwritten():
     new("method", "twice", None)
     Path("own/twice.py").write_text("mine")
-    with pytest.raises(UserError, match="exists already: nothing was written"):
+    with pytest.raises(UserError, match="already exists: nothing was written"):
         new("method", "twice", None)
     assert Path("own/twice.py").read_text() == "mine"
 
@@ -173,7 +173,7 @@ class LacksAClass(Dataset):
     ("check", "broken", "said"),
     [
         (testing.check_method, NeverLearns, "50 % is chance"),
-        (testing.check_method, CountsItsCompany, "a seed depends on those trained with it"),
+        (testing.check_method, CountsItsCompany, "a seed's result depends on the others"),
         (testing.check_memory, ChangesAll, "changes what was kept"),
         (testing.check_dataset, LacksAClass, "a class has no test image"),
     ],

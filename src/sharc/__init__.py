@@ -16,7 +16,7 @@ used: `import sharc` alone loads neither torch nor pandas.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sharc.steady import steady_products
+from sharc.steady import fix_order_of_sums
 
 if TYPE_CHECKING:
     from sharc.engine.task_stream import TaskStream as TaskStream
@@ -54,7 +54,7 @@ _HOMES = {
 }
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604, all are names
 
-steady_products()
+fix_order_of_sums()
 
 
 def __getattr__(name: str) -> Any:

@@ -27,7 +27,7 @@ def class_attribute(reference: str, attribute: str, default: Any = None) -> Any:
 
 
 def check_reference(reference: str) -> None:
-    """Refuse a class that is not there; nothing is imported."""
+    """Refuse a class that does not exist; nothing is imported."""
     module, name = split_reference(reference)
     file = module_file(module)
     if file is None or not file.is_file():
@@ -95,7 +95,7 @@ def _literal(value: ast.expr, file: Path, attribute: str) -> Any:
 
 
 def _defined(file: Path, name: str) -> tuple[Path, ast.ClassDef] | None:
-    """Where the class that `file` calls `name`, perhaps with dots, is written."""
+    """Where the class that `file` calls `name`, perhaps with dots, is defined."""
     tree = _parsed(file)
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == name:

@@ -17,4 +17,4 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
 
 
 class MethodError(UserError):
-    """A mistake in a class of the user's own: its runs are recorded as failed, the others go on."""
+    """A mistake in a user's class: its runs are recorded as failed, the others continue."""

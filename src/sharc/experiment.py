@@ -90,7 +90,7 @@ def train(  # noqa: PLR0913 - all but three have a good default
     memory, theta: with both, the method's SHARC form: a share theta of each map's channels is
         dropped and recalled by this associative memory, such as "bayes_pcn".
     name: what to call the method in tables, if not by its own name.
-    options: of the method, over those of params.yaml, such as margin=0.25 for "gem".
+    options: of the method, overriding those of params.yaml, such as margin=0.25 for "gem".
 
     For example:
 
@@ -125,10 +125,10 @@ def summary(*trained: Trained) -> pd.DataFrame:
 
 def _joined(trained: Sequence[Trained]) -> pd.DataFrame:
     if not trained:
-        raise UserError("there is nothing to compare: give what `train` returned.")
+        raise UserError("there is nothing to compare: pass what `train` returned.")
     called = Counter(tuple(one.runs[0].identity.values()) for one in trained)
     if again := [cell[2] for cell, times in called.items() if times > 1]:
-        raise UserError(f"{again[0]!r} is there twice: tell them apart by `train(..., name=...)`.")
+        raise UserError(f"{again[0]!r} appears twice: tell them apart with `train(..., name=...)`.")
     return pd.concat([one.frame for one in trained], ignore_index=True)
 
 
@@ -136,9 +136,9 @@ def _check(memory: str | None, theta: float | None, seeds: Sequence[int]) -> Non
     if (memory is None) != (theta is None):
         raise UserError("SHARC needs both `memory` and `theta`; without it, give neither.")
     if theta is not None and not 0 <= theta <= 1:
-        raise UserError(f"theta is {theta}: a share of channels, from 0 to 1, is legal.")
+        raise UserError(f"theta is {theta}: it must be a share of channels, from 0 to 1.")
     if len(seeds) == 0 or len(set(seeds)) < len(seeds):
-        raise UserError(f"seeds are {list(seeds)}: at least one, each once, is legal.")
+        raise UserError(f"seeds are {list(seeds)}: give at least one, and each only once.")
 
 
 def _made(

@@ -28,7 +28,7 @@ class Rung:
 def rungs(params: Params, ladder: Ladder) -> list[Rung]:
     """Every step, in the order in which the switches stand in the parameters' model.
 
-    A switch that none of the ladder's methods reads makes no step of its own.
+    A switch that none of the ladder's methods reads is not a step.
     """
     start, end = params.protocols.reference, params.protocols.paper
     others = set(METHODS) - set(ladder.methods)
@@ -44,6 +44,6 @@ def rungs(params: Params, ladder: Ladder) -> list[Rung]:
 
 
 def _under(params: Params, switches: Switches) -> Params:
-    """The parameters when this is the protocol."""
+    """The parameters under this protocol."""
     protocols = params.protocols.model_copy(update={"paper": switches})
     return params.model_copy(update={"protocol": "paper", "protocols": protocols})

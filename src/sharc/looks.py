@@ -51,9 +51,9 @@ LOOKS: Mapping[str, Mapping[str, Look]] = {
     "dataset": _DATASETS,
     "backbone": {},
 }
-# For what has no look of its own; 6 colours and 7 markers meet again only after 42 names.
+# For names without a look: 6 colours and 7 markers repeat only after 42 names.
 SPARE_COLOURS = ("#332288", "#882255", "#999933", "#661100", "#AA4499", "#117733")
-MARKERS = tuple("os^vD*PXxphdH<>8+")  # of matplotlib's, those that are a shape of some size
+MARKERS = tuple("os^vD*PXxphdH<>8+")  # those of matplotlib's that have an area
 SPARE_MARKERS = ("X", "p", "h", "<", ">", "d", "8")
 _added: dict[str, dict[str, Look]] = {kind: {} for kind in LOOKS}
 
@@ -61,7 +61,7 @@ _added: dict[str, dict[str, Look]] = {kind: {} for kind in LOOKS}
 def adopt(added: Mapping[str, Mapping[str, Mapping[str, str | None]]]) -> None:
     """Show names as params.yaml or their classes ask, and otherwise unlike any other name.
 
-    By kind and name: what is known of `label`, `colour` and `marker`. What was shown so before is
+    By kind and name: what is known of `label`, `colour` and `marker`. Earlier additions are
     forgotten.
     """
     for kind, looks in _added.items():

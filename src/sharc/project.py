@@ -12,7 +12,7 @@ PARAMS = "params.yaml"
 def find_project(folder: Path | str | None = None) -> Path:
     """The project that `folder` belongs to: it or the nearest folder above with a params.yaml.
 
-    Without `folder`, the search starts where Python runs, so a notebook may lie anywhere in it.
+    Without `folder`, the search starts where Python runs, so a notebook may be anywhere in it.
     """
     start = Path(folder or Path.cwd()).resolve()
     for candidate in (start, *start.parents):

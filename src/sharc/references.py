@@ -63,7 +63,7 @@ def module_file(module: str, importer: Path | None = None) -> Path | None:
 
 
 def neighbour(module: str, importer: Path) -> Path | None:
-    """The file of a module that lies with `importer`: in its folder or its package.
+    """The file of a module next to `importer`: in its folder or its package.
 
     Leading dots are those of a relative import. Of what is installed only the importer's own
     package counts.
@@ -107,7 +107,7 @@ def _import_file(file: Path) -> Any:
     """Import by path, as Python would if the file's folder were the one it was started in."""
     root = _root(file).resolve()
     if str(root) not in sys.path:
-        sys.path.append(str(root))  # last: a user's file hides no installed module
+        sys.path.append(str(root))  # last, so that a user's file hides no installed module
     name = ".".join(file.resolve().relative_to(root).with_suffix("").parts)
     found = import_module(name.removesuffix(".__init__"))
     if Path(str(found.__file__)).resolve() != file.resolve():

@@ -67,7 +67,7 @@ _added: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
 
 
 def adopt(added: Mapping[str, Mapping[str, str]]) -> None:
-    """Let names stand for the classes that params.yaml adds; whatever it added before is gone."""
+    """Let names stand for the classes that params.yaml adds, in place of any added before."""
     for kind, names in _added.items():
         names.clear()
         names.update(added.get(kind, {}))
@@ -106,10 +106,10 @@ def load(kind: str, name: str) -> Any:
 
 
 def _check_class(kind: str, reference: str, found: Any) -> None:
-    """Refuse a class of the user's that cannot serve, before anything is made with it."""
+    """Refuse a user's class that cannot be used, before anything is made with it."""
     base = import_class(BASES[kind])
     if not isinstance(found, type):
-        raise MethodError(f"{reference} is no class.")
+        raise MethodError(f"{reference} is not a class.")
     where = f"{source_line(found)}: {found.__name__}"
     if not issubclass(found, base):
         raise MethodError(f"{where} must be a subclass of {base.__module__}.{base.__name__}.")

@@ -27,7 +27,7 @@ def channel_saliency(weight: Tensor, positions: int) -> Tensor:
 def _rank(channels: int, theta: float) -> float:
     """Where the theta-quantile lies among `channels` ordered values, counted from 0.
 
-    Rounded, because 0.8·(K - 1) may miss the whole number it is by a bit in floating point.
+    Rounded, because in floating point 0.8·(K - 1) may miss the whole number it equals by a bit.
     """
     return round((channels - 1) * theta, 9)
 

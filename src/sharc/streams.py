@@ -23,7 +23,7 @@ def load_stream(
     """A data set's cached features as a sequence of tasks, as the pipeline trains on them.
 
     dataset: one of the suite's data sets, by default its first. The features must have been built
-    (`snakemake --cores 2 all` builds all; what is missing is named with its own command).
+    (`snakemake --cores 2 all` builds all; the error names the command for what is missing).
     """
     project = find_project(folder)
     params = params or load_params(folder=project)

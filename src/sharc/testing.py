@@ -43,7 +43,8 @@ def toy_stream(noise: float = 0.5) -> TaskStream:
 
 
 def check_method(method: type[Strategy], **options: Any) -> list[RunResult]:
-    """It learns, stays within its buffer, and a run's result does not depend on its company."""
+    """It learns, stays within its buffer, and a run's result does not depend on the runs trained
+    with it."""
     stream, seeds = toy_stream(), (0, 1, 2)
     runs = [RunSpec(seed, BUFFER) for seed in seeds]
     together = train(stream, runs, method, options, DenseBuffer)
@@ -56,7 +57,7 @@ def check_method(method: type[Strategy], **options: Any) -> list[RunResult]:
         assert held <= BUFFER * FEATURES, f"it stores {held} numbers, the buffer allows 360"
     for scenario in ("class_il", "task_il"):
         one, same = (getattr(r.accuracy, scenario) for r in (alone, together[1]))
-        assert np.array_equal(one, same, equal_nan=True), "a seed depends on those trained with it"
+        assert np.array_equal(one, same, equal_nan=True), "a seed's result depends on the others"
     return together
 
 

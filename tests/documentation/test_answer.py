@@ -70,7 +70,7 @@ def test_the_page_counts_each_sentence_of_the_paper_and_lists_what_seeds_decide(
 def test_the_page_says_how_large_the_suite_is():
     params = load_params(answer.ROOT / "params.yaml", "specifications")
     block, found = params.chosen.specifications, distinct(params).values()
-    kinds = {course.stream.features for course in found}
+    kinds = {run.stream.features for run in found}
     assert (
         f"{block.train_images:,} training and {block.test_images:,} test images, evenly over the "
         f"classes, because {len(kinds)} kinds of features are needed, for {len(found)} different "

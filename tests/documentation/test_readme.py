@@ -20,8 +20,8 @@ def test_its_answer_counts_the_gains_of_the_committed_results():
         for wanted in (verdicts.IMPROVES, verdicts.WORSENS, verdicts.UNDECIDED)
     )
     assert (
-        f"of {len(CELLS)} comparisons with the same method without it, {up} improve, {down} worsen"
-        f" and {open_} are undecided"
+        f"of {len(CELLS)} comparisons of a method with and without SHARC, {up} improve, {down}"
+        f" worsen and {open_} are undecided"
     ) in README
 
 

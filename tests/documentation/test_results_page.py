@@ -45,7 +45,7 @@ def test_gains_and_losses_on_cifar_10_are_counted_right():
     found = published.verdicts()
     cells = sum(count for (dataset, _), count in found.items() if dataset == "cifar10")
     up, down = found["cifar10", verdicts.IMPROVES], found["cifar10", verdicts.WORSENS]
-    assert f"Of CIFAR-10's {cells} cells, improving: {up}, worsening: {down}." in PAGE
+    assert f"Of CIFAR-10's {cells} cells, {up} improve and {down} worsen." in PAGE
 
 
 def test_the_claims_are_counted_right():

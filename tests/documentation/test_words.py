@@ -6,13 +6,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("src", "tests", "bench", "docs")
 FILES = (
-    "README.md", "CONTRIBUTING.md", "CHANGELOG.md",
+    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "REPRODUCIBILITY.md",
     "Makefile", "Snakefile", "dvc.yaml", "params.yaml",
 )  # fmt: skip
 ENDINGS = {".py", ".md", ".yaml", ".j2", ".js", ".css", ".rst", ".txt", ".ipynb"}
 PRIVATE = re.compile(
     r"\b(doors?|told|settle[sd]?|shelf|shelved?|recollections?|yardsticks?|anew|kept_as|made_at"
-    r"|climbs?|mend(s|ed)?|dearest|strangers?|ended well)\b",
+    r"|climbs?|mend(s|ed)?|dear(er|est)?|strangers?|ended well)\b",
     re.IGNORECASE,
 )
 

@@ -63,7 +63,7 @@ BROKEN = {
                 "7 stays finite"),
     "lacking": ("    pass", "6: Mine lacks loss"),
     "raising": ("    x = 1 / 0", "7 raises ZeroDivisionError: division by zero on import"),
-    "closed": ("    loss_form = None", "6: Mine knows its gradient for a linear head alone"),
+    "closed": ("    loss_form = None", "6: Mine knows its gradient only for a linear head"),
 }  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def test_through_dvc_a_diverging_method_fails_the_stage_train_and_costs_no_other
     output = project.run("dvc", "repro", code=DVC_FAILED)
     assert f"outputs/runs/{LITE0}/derpp/dense/b50/seed0.json: " in output
     log = f"outputs/logs/train/{LITE0}/derpp/dense.log"
-    assert f"look into {log}" in output
+    assert f"see {log}" in output
     assert "diverged" in project.text(log)
     assert stages(built(output)) == {"train", "collect", "tables", "figures", "claims", "report"}
     assert before.items() <= project.records().items()

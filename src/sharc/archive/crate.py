@@ -1,7 +1,7 @@
 """A finished suite as a Workflow Run RO-Crate (profile 0.5): code, parameters, data, results.
 
 The crate is a folder that works: unpacked elsewhere, `snakemake -n` finds nothing to do, and a
-deleted artifact is built again. Its metadata name, for every job, what it read, what it made,
+deleted artifact is built again. Its metadata record, for every job, what it read, what it made,
 when, and from which code.
 """
 
@@ -39,7 +39,7 @@ _FORMATS = {
 def write_crate(out: Path, suite: str | None = None) -> None:
     """Write the finished suite to the folder `out`, or to one file if `out` ends in .zip."""
     if out.exists():
-        raise UserError(f"{out} exists already: name a new file or folder.")
+        raise UserError(f"{out} already exists: name a new file or folder.")
     graph = load_graph(suite)
     _require_finished(graph)
     crate = _described(graph)
@@ -99,7 +99,7 @@ def _in_git() -> set[str]:
     done = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise UserError(
-            "the list of the project's files comes from Git, and this folder is no repository: "
+            "the list of the project's files comes from Git, and this folder is not a repository: "
             "archive from a clone."
         )
     return {name for name in done.stdout.splitlines() if Path(name).is_file()}
@@ -113,8 +113,8 @@ def _describe_root(crate: Any, params: Params) -> None:
     root["name"] = f"{about['title']} (suite {params.suite})"
     root["description"] = (
         f"Code, parameters, data, features, runs, results and report of the suite {params.suite}. "
-        "Unpack, install requirements.lock, and run `snakemake --cores 2 all`: nothing is to do "
-        "until something is changed or deleted."
+        "Unpack, install requirements.lock, and run `snakemake --cores 2 all`: everything is "
+        "up to date until you change or delete something."
     )
     root["license"] = crate.mainEntity["license"] = {"@id": licence}
     for address, name in _PROFILES.items():

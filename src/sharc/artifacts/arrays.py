@@ -126,7 +126,7 @@ def _view(path: Path, size: int, start: int, entry: dict[str, Any]) -> Array:
     """One tensor of `path`, whose data begin `start` bytes into the file of `size` bytes."""
     at, end = entry["data_offsets"]
     dtype, shape = _DTYPES[entry["dtype"]], tuple(entry["shape"])
-    if not all(isinstance(n, int) for n in shape):  # "00" would be multiplied into a long text
+    if not all(isinstance(n, int) for n in shape):  # a text would be repeated, not multiplied
         raise ValueError(f"a shape of {shape}")
     if not 0 <= at <= end:
         raise ValueError(f"data from byte {at} to {end}")

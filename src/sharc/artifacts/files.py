@@ -26,7 +26,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
         with partial.open("rb") as handle:
-            os.fsync(handle.fileno())  # a name that outlives its data would be a whole-looking stub
+            os.fsync(handle.fileno())  # a name without its data would look complete
         partial.replace(path)
     except OSError as error:
         raise _explained(path, error) from error

@@ -14,7 +14,7 @@ from sharc.errors import UserError
 
 @dataclass(frozen=True)
 class Wanted:
-    """A record to be made: its path, the key that makes it current, and the run it is of."""
+    """A record to be made: its path, the key that makes it current, and the run it belongs to."""
 
     path: Path
     key: str

@@ -1,1 +1,1 @@
-"""Frozen backbones: each gives a map K×H×W of a normalised image batch."""
+"""Frozen backbones: each turns normalised images into maps K×H×W."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from sharc.errors import UserError
 
-# numpy 2 moved its private package and still writes the old name into no pickle of its own.
+# numpy 2 renamed its private package: older pickles have the old name, newer ones the new.
 _ALLOWED = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "_reconstruct"),

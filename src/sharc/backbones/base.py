@@ -39,10 +39,10 @@ class Backbone(ABC):
 
     @abstractmethod
     def default_weights(self) -> Path:
-        """Where the published weights lie, fetched first if need be."""
+        """Path of the published weights, which are fetched first if needed."""
 
     def from_archive(self, path: Path, network: nn.Module) -> dict[str, Tensor]:
-        """The state dict of `network` out of the package's archive, where there is one."""
+        """The state dict of `network` from the package's archive, where there is one."""
         raise NotImplementedError
 
     def weights_path(self) -> Path:
@@ -67,7 +67,7 @@ class Backbone(ABC):
         return self.map_of(self.network(image_size)).eval().requires_grad_(False)
 
     def network(self, image_size: int) -> nn.Module:
-        """The architecture with its weights; what follows the map, if the file has it, too."""
+        """The architecture with its weights, including what follows the map if the file has it."""
         found = self.weights_sha256()
         network, path = self.architecture(image_size), self.weights_path()
         if self.archive and path.suffix in {".gz", ".tgz"}:

@@ -41,7 +41,6 @@ class Lite0(Backbone):
         return network
 
     def map_of(self, network: nn.Module) -> nn.Module:
-        """Everything before the pooling."""
         return _Features(network)
 
     def default_weights(self) -> Path:

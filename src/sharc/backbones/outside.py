@@ -2,8 +2,8 @@
 
     backbones: {mine: {torchvision: resnet18, weights: path/to/weights.pth}}
 
-The map is what the network itself pools: torchvision's graph is cut before its last pooling,
-timm's networks say it.
+The map is what the network itself pools: torchvision's graph is cut before its last pooling, timm's
+networks provide it.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,6 @@ class OutsideBackbone(Backbone):
         return make(self.called)
 
     def map_of(self, network: nn.Module) -> nn.Module:
-        """Everything before the pooling."""
         if self.library == "timm":
             return _TimmMaps(network, self.name)
         try:
@@ -80,7 +79,7 @@ class _TimmMaps(nn.Module):
 
 
 def cut_before_pooling(network: nn.Module) -> nn.Module:
-    """The part of `network` that computes what its last pooling over height and width takes in.
+    """The part of `network` that computes the input of its last pooling over height and width.
 
     Earlier ones, of squeeze-and-excitation, only weigh channels.
     """

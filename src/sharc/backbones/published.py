@@ -10,7 +10,7 @@ from sharc.errors import UserError
 
 
 def kept_at(name: str) -> Path:
-    """Where a fetched weight file lies."""
+    """Where a fetched weight file is kept."""
     return Path(torch.hub.get_dir()) / "checkpoints" / name
 
 

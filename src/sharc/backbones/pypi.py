@@ -49,7 +49,7 @@ def pypi_archive(name: str, version: str, target: Path, sha256: str) -> Path:
 
 
 def _download(name: str, version: str, sha256: str, folder: Path) -> None:
-    """Run `pip download` in a folder of its own, so that a cut download leaves nothing behind."""
+    """Run `pip download` in its own folder, so that an interrupted one leaves nothing behind."""
     wanted = folder / "wanted.txt"
     wanted.write_text(f"{name}=={version} --hash=sha256:{sha256}\n", encoding="utf-8")
     backend = folder / "backend" / "setuptools"

@@ -35,11 +35,9 @@ class ResNet18(Backbone):
         return network
 
     def map_of(self, network: nn.Module) -> nn.Module:
-        """Everything before the pooling."""
         return TorchvisionMaps(network)
 
     def default_weights(self) -> Path:
-        """torchvision's published file."""
         from torchvision.models import ResNet18_Weights
 
         return fetched(ResNet18_Weights.IMAGENET1K_V1, self.name)

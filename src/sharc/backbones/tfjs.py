@@ -39,7 +39,7 @@ def _tensors(
     if absent := [path for path in group["paths"] if path not in files]:
         raise UserError(f"{archive} lacks the shard {absent[0]} that {_MODEL} names.")
     if foreign := {entry["dtype"] for entry in group["weights"]} - {"float32"}:
-        raise UserError(f"{archive} holds tensors of {', '.join(foreign)}; float32 is read alone.")
+        raise UserError(f"{archive} holds tensors of {', '.join(foreign)}; only float32 is read.")
     values = np.frombuffer(b"".join(files[path] for path in group["paths"]), dtype="<f4")
     shapes = {entry["name"]: tuple(entry["shape"]) for entry in group["weights"]}
     ends = np.cumsum([prod(shape) for shape in shapes.values()])

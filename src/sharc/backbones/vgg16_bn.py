@@ -26,7 +26,6 @@ class VGG16BN(Backbone):
         return features
 
     def default_weights(self) -> Path:
-        """torchvision's published file."""
         from torchvision.models import VGG16_BN_Weights
 
         return fetched(VGG16_BN_Weights.IMAGENET1K_V1, self.name)

@@ -13,7 +13,7 @@ _PATCH = 16
 
 
 class _PatchTokens(nn.Module):
-    """The encoder's output without the class token, laid out as the patches lay in the image."""
+    """The encoder's output without the class token, arranged like the patches in the image."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
@@ -39,17 +39,15 @@ class ViTB16(Backbone):
 
         if image_size != _SIZE:
             raise UserError(
-                f"backbone {self.name} takes image_size {_SIZE} alone, not {image_size}."
+                f"backbone {self.name} takes only image_size {_SIZE}, not {image_size}."
             )
         network: nn.Module = vit_b_16(weights=None)
         return network
 
     def map_of(self, network: nn.Module) -> nn.Module:
-        """Patch tokens as a map."""
         return _PatchTokens(network)
 
     def default_weights(self) -> Path:
-        """torchvision's published file."""
         from torchvision.models import ViT_B_16_Weights
 
         return fetched(ViT_B_16_Weights.IMAGENET1K_V1, self.name)

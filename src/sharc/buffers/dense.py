@@ -17,7 +17,7 @@ class DenseBuffer(Buffer):
         self.replay = self.replay_of()
 
     def ledger(self, run: int) -> dict[str, Any]:
-        """Count whole maps, labels and, for DER++, logits; the paper counts the first alone."""
+        """Count whole maps, labels and, for DER++, logits; the paper counts only the maps."""
         items = int(torch.cat(self.kept_valid, dim=1)[run].sum())
         values = items * self.n_positions * self.stream.n_features
         parts = {"values": values, "logits": items * self.n_logits}

@@ -17,7 +17,7 @@ from sharc.options.methods import MethodOptions
 
 
 class PooledBuffer(DenseBuffer):
-    """Keeps pooled vectors in the room of whole maps; nothing is dropped, nothing is recalled."""
+    """Keeps pooled vectors in the space of whole maps; nothing is dropped, nothing is recalled."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class PooledBuffer(DenseBuffer):
         self.capacities = [slots * self.n_positions for slots in self.slots]
 
     def ledger(self, run: int) -> dict[str, Any]:
-        """Count the vectors, by the same names as SHARC's."""
+        """Count the vectors, under the same names as SHARC's."""
         items = int(torch.cat(self.kept_valid, dim=1)[run].sum())
         pooled = Shape(1, self.stream.n_features)
         return ledger_parts(pooled, [pooled.channels] * items, self.n_logits)

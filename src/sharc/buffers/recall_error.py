@@ -34,7 +34,7 @@ class RecallProbe:
 
     @property
     def entries(self) -> int:
-        """Dropped entries measured on."""
+        """Number of dropped entries measured."""
         return int(self.dropped.sum()) * self.truth.shape[1]
 
     def error(self, recalled: Recalled) -> float:

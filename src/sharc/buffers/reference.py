@@ -61,7 +61,7 @@ class ReferenceBuffer(SharcBuffer):
         return self.sharc.budget_count == "nonzero" or self.sharc.saliency == "relu_ge"
 
     def candidates(self, labels: Tensor, run: int, task: int, batch: int) -> Tensor:
-        """All of the task where the costs are not known yet."""
+        """The whole task, where the costs are not known yet."""
         if self._costs_differ:
             return torch.arange(len(labels))
         return super().candidates(labels, run, task, batch)
@@ -134,7 +134,7 @@ class ReferenceBuffer(SharcBuffer):
     def _write_batches(self, run: int) -> Iterator[WriteBatch]:
         """The task's examples as they are written together, those of the last batches in order.
 
-        The authors' code writes a last batch whole, also what the buffer does not store of it.
+        The authors' code writes a last batch whole, including what the buffer does not store.
         """
         examples, order, batch = self.stored(run), self._order[run], self._batch
         whole = self.sharc.write_scope == "last_batches"

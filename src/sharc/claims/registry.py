@@ -135,7 +135,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def _check(path: Path, entry: dict[str, Any]) -> None:
-    """Refuse what a check would stumble over, or take for another question."""
+    """Refuse what a check would fail on or misread."""
     if absent := [key for key in _NEEDED if key not in entry]:
         raise UserError(f"{path}: an entry lacks {', '.join(absent)}: {entry}")
     if entry["kind"] not in KINDS:

@@ -1,4 +1,4 @@
-"""The paper's sentences on gains, asked in every specification that a sentence is about."""
+"""The paper's sentences on gains, checked in every specification that a sentence is about."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ Json = dict[str, Any]
 def answers(
     questions: Questions, outcomes: Mapping[tuple[str, str], Outcome], claims: Sequence[Json]
 ) -> list[Json]:
-    """In how many specifications each sentence holds; those none can decide are left out.
+    """In how many specifications each sentence holds; sentences that none can decide are left out.
 
     `outcomes` are SHARC's gains by metric and scenario. A specification counts as it does for the
     answer, if it has the data set, method and buffer that the sentence names; fitted effects are
@@ -46,7 +46,7 @@ def answers(
 
 
 def _counted(questions: Questions, outcome: Outcome, claim: Json) -> Json:
-    """The sentence's own rule, applied to the one cell that a specification is."""
+    """The sentence's own rule, applied to the one cell of a specification."""
     cells, rule = claim["cells"], _VERDICT[claim["kind"]]
     about = [p for p in outcome.kept.points if _is_about(questions, p.specification, cells)]
     if not about:
@@ -71,7 +71,7 @@ def _counted(questions: Questions, outcome: Outcome, claim: Json) -> Json:
 
 
 def _compared(questions: Questions, outcome: Outcome, claim: Json) -> Json:
-    """Of two groups: the difference of their fitted effects, if they differ in one thing alone."""
+    """The difference of two groups' fitted effects, if they differ in only one thing."""
     named = {
         key: [group.get(plural, "any") for group in (claim["cells"], claim["than"])]
         for plural, key in AXES.items()

@@ -1,4 +1,4 @@
-"""The command `sharc`: check and plan a build, inspect its results, keep DVC in step."""
+"""The command `sharc`: check and plan a build, inspect its results, keep DVC in sync."""
 
 import sys
 from pathlib import Path
@@ -61,7 +61,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def common(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print it.")
     ] = False,
 ) -> None:
     """Options of `sharc` itself."""
@@ -131,7 +131,9 @@ def trace(
     buffer: Annotated[int, typer.Argument(help="Buffer size; 0 for sgd and joint.")],
     dataset: Annotated[str | None, typer.Option(help="Default: the suite's first.")] = None,
     suite: Suite = None,
-    everything: Annotated[bool, typer.Option("--all", help="Options, sources, digests.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show options, sources and digests too.")
+    ] = False,
 ) -> None:
     """Follow a cell of a table back to its runs, parameters, commit and data digest."""
     from sharc.cli.trace import trace_cell
@@ -150,10 +152,10 @@ def record() -> None:
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="Where to; replaced if it exists.")],
+    folder: Annotated[Path, typer.Argument(help="The target; replaced if it exists.")],
     suite: Suite = None,
     only: Annotated[
-        list[str] | None, typer.Option(help="A stage, such as `ladder`; may be given again.")
+        list[str] | None, typer.Option(help="A stage, such as `ladder`; repeatable.")
     ] = None,
 ) -> None:
     """Copy a finished suite's tables, figures, claims and summary, small enough for Git."""

@@ -17,7 +17,7 @@ from sharc.workflow.progress import Progress
 
 LOG = Path("outputs/logs/build.log")
 _SHOWN = 25  # lines of a failed build
-_EVERY, _EVERY_IN_FILE = 0.5, 60.0  # seconds between two pictures of the line
+_EVERY, _EVERY_IN_FILE = 0.5, 60.0  # seconds between two updates of the line
 
 
 def build(suite: str | None, cores: int | None, targets: list[str]) -> None:
@@ -35,12 +35,12 @@ def build(suite: str | None, cores: int | None, targets: list[str]) -> None:
     code = _watched([*command, *(["--config", f"suite={suite}"] if suite else [])], progress)
     if code:
         last = LOG.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN:]
-        raise UserError("\n".join([*last, f"\nThe build failed; all that it said is in {LOG}."]))
+        raise UserError("\n".join([*last, f"\nThe build failed; its full output is in {LOG}."]))
     print("Done: open outputs/report.html")
 
 
 def _watched(command: list[str], progress: Progress) -> int:
-    """Run a command, its output into the log, its progress to where it was started."""
+    """Run a command with its output in the log and its progress on stdout."""
     LOG.parent.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"SHARC_PROGRESS": "1"}
     process = subprocess.Popen(
@@ -59,7 +59,7 @@ def _watched(command: list[str], progress: Progress) -> int:
     except KeyboardInterrupt:
         process.terminate()
         process.wait()
-        raise UserError("Stopped. What was complete stays; build again to go on.") from None
+        raise UserError("Stopped. Finished files are kept; build again to continue.") from None
     finally:
         if watched:
             print("\r\033[K", end="", flush=True)

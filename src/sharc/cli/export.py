@@ -14,14 +14,14 @@ from sharc.report.facts import costs, duration, provenance, records, suite_facts
 from sharc.workflow.freshness import states
 from sharc.workflow.stage import Job, upstream
 
-_LARGEST = 300_000  # bytes; a table beyond that is packed, and left out if that does not help
+_LARGEST = 300_000  # bytes; a larger table is compressed, and left out if that does not help
 
 
 def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) -> None:
     """Copy tables, figures, claims and the summary; made.json says from what and at what cost."""
     params = load_params(suite=suite)
     graph = build_graph(params)
-    if params.chosen.specifications:  # the tables beside them are those of the other suites
+    if params.chosen.specifications:  # its tables are not what the suite is for
         only = only or ["specifications"]
     exported = _exported(graph.jobs, only)
     command = "snakemake --cores 2 all"

@@ -35,9 +35,9 @@ def new(kind: str, name: str, images: Path | None) -> str:
         raise UserError(unknown("kind", kind, BLOCK_OF))
     params = load_params()
     if not NAME.fullmatch(name):
-        raise UserError(f"{name!r}: a name is made of small letters, digits and _, letter first.")
+        raise UserError(f"{name!r}: a name is lower-case letters, digits and _, letter first.")
     if name in registry.names(kind):
-        raise UserError(f"{name!r} is the name of a {kind} already: choose another one.")
+        raise UserError(f"{name!r} is already the name of a {kind}: choose another one.")
     if images is not None:
         if kind != "dataset":
             raise UserError(f"a path is only for the images of a dataset, not for a {kind}.")
@@ -49,7 +49,7 @@ def _start(kind: str, name: str, params: Params) -> str:
     """Write the file and its test; the lines to add."""
     file, test = OWN / f"{name}.py", OWN / f"test_{name}.py"
     if taken := [str(path) for path in (file, test) if path.exists()]:
-        raise UserError(f"{', '.join(taken)} exists already: nothing was written.")
+        raise UserError(f"{', '.join(taken)} already exists: nothing was written.")
     words = {"kind": kind, "name": name, "Class": name.title().replace("_", "")}
     text = (_STARTERS / f"{kind}.py.txt").read_text(encoding="utf-8")
     write_text(file, Template(text).substitute(words))
@@ -79,7 +79,7 @@ def _use(kind: str, name: str, params: Params) -> str:
 
 
 def _add_images(name: str, images: Path, suite: str) -> str:
-    """Put the data set into params.yaml and into the suite; its comments stay."""
+    """Put the data set into params.yaml and into the suite; comments are kept."""
     from sharc.datasets.image_folder import class_names
 
     tables = images.is_file() or any(images.rglob("*.parquet"))
@@ -100,7 +100,7 @@ def _add_images(name: str, images: Path, suite: str) -> str:
 
 
 def _edited(text: str, name: str, entry: dict[str, Any], suite: str) -> str:
-    """params.yaml with one more data set; every comment stays."""
+    """params.yaml with one more data set and every comment."""
     editor = YAML()
     editor.width, editor.preserve_quotes = 4096, True
     editor.indent(mapping=2, sequence=4, offset=2)

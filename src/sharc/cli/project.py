@@ -32,7 +32,7 @@ def _contents() -> dict[Path, bytes]:
     """The files of a clone that are not code, and the version of the code in its place.
 
     A clone's dvc.yaml watches src/sharc; here it watches the required version. Snakemake's jobs
-    look at each installed module, so another version re-runs only what it does otherwise.
+    look at each installed module, so another version re-runs only what it does differently.
     """
     home, names = _project()
     contents = {name: (home / name).read_bytes() for name in names}
@@ -42,7 +42,7 @@ def _contents() -> dict[Path, bytes]:
 
 
 def _project() -> tuple[Path, list[Path]]:
-    """Where the files lie, and which they are."""
+    """Where the files are, and which they are."""
     if SHIPPED.is_dir():
         paths = [path for path in SHIPPED.rglob("*") if path.is_file()]
         return SHIPPED, [path.relative_to(SHIPPED) for path in paths]
@@ -53,7 +53,7 @@ def _project() -> tuple[Path, list[Path]]:
 
 
 def _require_free(folder: Path, names: list[Path]) -> None:
-    """Nobody's files are overwritten."""
+    """Refuse to overwrite anything."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file. Name a folder, new or without a project in it.")
     taken = [str(name) for name in names if (folder / name).exists()]

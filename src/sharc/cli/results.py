@@ -17,7 +17,9 @@ def build(
     targets: Annotated[
         list[str] | None, typer.Argument(help="Files or folders to build; all by default.")
     ] = None,
-    suite: Annotated[str | None, typer.Option(help="Another suite than params.yaml's.")] = None,
+    suite: Annotated[
+        str | None, typer.Option(help="Build this suite instead of params.yaml's.")
+    ] = None,
     cores: Annotated[int | None, typer.Option(help="All of the machine's by default.")] = None,
 ) -> None:
     """Build a suite with Snakemake, showing one line of progress and the time left."""

@@ -136,8 +136,8 @@ def _rows(table: list[dict[str, Any]], cell: Cell, scenario: str) -> list[dict[s
     if not found:
         raise UserError(
             f"{RESULTS} has no run of {cell.method} {cell.variant.name} on {cell.dataset} with "
-            f"buffer {cell.buffer}: it was built for another suite. `sharc grid` says what is to "
-            "be built."
+            f"buffer {cell.buffer}: it was built for another suite. `sharc grid` lists what "
+            "is left to build."
         )
     return found
 

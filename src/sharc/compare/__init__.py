@@ -1,1 +1,1 @@
-"""Two sets of results side by side: where they lie, which cells moved, and a figure of it."""
+"""Two sets of results side by side: where they are, which cells moved, and a figure of it."""

@@ -1,4 +1,4 @@
-"""Where results may lie: a folder, an export under results/, a commit, or a DVC experiment."""
+"""Where results can be: a folder, an export under results/, a commit, or a DVC experiment."""
 
 import subprocess
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _FILES = ("runs.csv", "summary.csv")
 
 @contextmanager
 def results_of(name: str, suite: str) -> Iterator[Results]:
-    """The results that `name` stands for, copied to a temporary folder if they lie in Git or DVC.
+    """The results that `name` stands for, copied to a temporary folder if they are in Git or DVC.
 
     A commit may be followed by a folder, as in `v1.0:results/offline`; without one it is the
     export of `suite`.
@@ -28,7 +28,7 @@ def results_of(name: str, suite: str) -> Iterator[Results]:
         inside, out = inside.strip("/") or f"{EXPORTS}/{suite}", Path(copy)
         commit = _commit(revision)
         if not (commit and (_from_git(commit, inside, out) or _from_dvc(commit, out))):
-            raise UserError(_nowhere(name, inside))
+            raise UserError(_not_found(name, inside))
         yield Results(Path(copy))
 
 
@@ -78,11 +78,11 @@ def _from_dvc(commit: str, copy: Path) -> bool:
     return _holds_results(copy)
 
 
-def _nowhere(name: str, inside: str) -> str:
+def _not_found(name: str, inside: str) -> str:
     exports = sorted(path.name for path in EXPORTS.glob("*") if _holds_results(path))
     return (
         f"{name!r} holds no results: it is neither a folder with a summary.csv (such as {BUILT}), "
         f"nor an export under {EXPORTS}/ ({', '.join(exports) or 'there is none'}), nor a commit "
         f"with {inside} or a DVC experiment whose {BUILT} is in the cache. A commit's folder may "
-        "be named behind it, as in HEAD~1:results/demo."
+        "follow it, as in HEAD~1:results/demo."
     )

@@ -43,7 +43,7 @@ def adopt_added(raw: dict[str, Any], path: Path) -> None:
             if reference is None:
                 continue
             check_reference(reference)
-            class_attribute(reference, "replays")  # the grid will ask
+            class_attribute(reference, "replays")  # the grid will need it
             shown.setdefault(kind, {})[name] = _look(reference) | _label(options)
             found.setdefault(kind, {})[name] = reference
         except UserError as error:
@@ -79,7 +79,7 @@ def _suites_backbones(raw: dict[str, Any]) -> Iterator[str]:
 
 
 def _reference(block: str, name: str, options: dict[str, Any], path: Path) -> str | None:
-    """The class that a name is to stand for; None if the name is ours."""
+    """The class that a name should stand for; None if the name is ours."""
     ours = registry.KINDS[BLOCKS[block]]
     given = options.pop("class", None)
     if name in ours:
@@ -87,19 +87,19 @@ def _reference(block: str, name: str, options: dict[str, Any], path: Path) -> st
             raise UserError(f"{name!r} is a {BLOCKS[block]} of sharc's own: choose another name.")
         return None
     if not NAME.fullmatch(name):
-        raise UserError("a name is made of small letters, digits and _, and starts with a letter.")
+        raise UserError("a name is lower-case letters, digits and _, letter first.")
     if (reader := _reader(block, options, path)) is not None:
         return reader
     if given is None:
         return _installed_reference(block, name)
-    if block == "datasets":  # what no data set of ours knows is for the class
+    if block == "datasets":  # keys that our data sets do not know are for the class
         unknown_keys = options.keys() - Dataset.model_fields
         options["options"] = {key: options.pop(key) for key in sorted(unknown_keys)}
     return _placed(given, path)
 
 
 def _reader(block: str, options: dict[str, Any], path: Path) -> str | None:
-    """Our class that reads the user's images or weights; their path counts from params.yaml."""
+    """Our class that reads the user's images or weights; their path is relative to params.yaml."""
     known: dict[str, dict[str, str]] = {"datasets": IMAGES, "backbones": _LIBRARIES}
     given = next(filter(options.get, known.get(block, {})), None)
     if given is None:
@@ -147,7 +147,7 @@ def _look(reference: str) -> dict[str, str | None]:
     wanted = {field: class_attribute(reference, field) for field in looks.Look._fields}
     for field, value in wanted.items():
         if value is not None and not isinstance(value, str):
-            raise UserError(f"{reference} sets {field} to {value!r}: a text is expected.")
+            raise UserError(f"{reference} sets {field} to {value!r}: text is expected.")
     if wanted["colour"] and not _COLOUR.fullmatch(wanted["colour"]):
         raise UserError(f"{reference} sets colour to {wanted['colour']!r}: write `#rrggbb`.")
     if wanted["marker"] and wanted["marker"] not in looks.MARKERS:

@@ -112,14 +112,14 @@ class Resource(Block):
 
 
 class Resources(Block):
-    """Resources by stage; `other` is for stages without a line of their own."""
+    """Resources by stage; `other` is for stages without their own line."""
 
     features: Resource
     train: Resource
     other: Resource
 
 
-# Behind a label in tables; Snakemake and shells must not stumble over it.
+# Follows a label in tables; must be safe for Snakemake and shells.
 ExternalName = Annotated[str, Field(pattern=r"^[A-Za-z][\w .-]*$")]
 
 

@@ -65,12 +65,12 @@ class Dataset(ABC):
     def expected(self, options: Mapping[str, Any]) -> dict[str, Expected]:
         """Items and content digest per split; none where nobody has published any.
 
-        What is not published is recorded at first sight and checked ever after.
+        Anything else is recorded at first sight and checked from then on.
         """
         return {}
 
     def seen(self, location: Location) -> Seen:
-        """What is recorded of data that nobody has published; {}: the digest of each split."""
+        """What is recorded of data that nobody has published; {} means the digest of each split."""
         return {}
 
     def manual_step(self, source: str, location: Location) -> str:

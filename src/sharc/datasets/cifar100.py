@@ -41,7 +41,6 @@ class CIFAR100(Dataset):
     archive_md5: ClassVar[str] = "03b5dce01913d631647c71ecec9e9cb8"
 
     def readers(self) -> dict[str, Callable[[Location], Contents]]:
-        """Official archive or mirror folder."""
         return {"official": self._official, "mirror": self._mirror}
 
     def expected(self, options: Mapping[str, Any]) -> dict[str, Expected]:

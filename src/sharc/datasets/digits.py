@@ -28,7 +28,6 @@ class Digits(Dataset):
     std = (0.3761, 0.3761, 0.3761)
 
     def readers(self) -> dict[str, Callable[[Location], Contents]]:
-        """The package's own copy is the only source."""
         return {"bundled": self._bundled}
 
     def expected(self, options: Mapping[str, Any]) -> dict[str, Expected]:

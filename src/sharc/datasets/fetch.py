@@ -22,7 +22,7 @@ def fetch(url: str, target: Path, kind: str, right: str) -> Path:
     if target.is_file():
         if checksum(target, kind) == right:
             return target
-        target.unlink()  # altered since it was downloaded: it must not be used again
+        target.unlink()  # changed since it was downloaded: it must not be used again
     part = target.with_name(target.name + ".part")
     with explained(part):
         part.parent.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def fetch(url: str, target: Path, kind: str, right: str) -> Path:
 
 
 def _receive(url: str, part: Path) -> None:
-    """Append what is missing of `url` to `part`."""
+    """Append the missing rest of `url` to `part`."""
     have = part.stat().st_size if part.is_file() else 0
     request = Request(url, headers={"Range": f"bytes={have}-"} if have else {})
     try:
@@ -46,7 +46,7 @@ def _receive(url: str, part: Path) -> None:
         if error.code != _RANGE_REFUSED or not have:  # 416: nothing is missing any more
             raise UserError(f"{url} answers {error.code} {error.reason}") from None
     except (URLError, TimeoutError, ConnectionError, HTTPException) as error:
-        raise UserError(f"{url} cannot be reached ({error}); run again to go on") from None
+        raise UserError(f"{url} cannot be reached ({error}); run again to continue") from None
 
 
 def _append(answer: Any, part: Path, have: int) -> None:

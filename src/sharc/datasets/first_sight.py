@@ -1,6 +1,6 @@
 """Content digests of unpublished data: recorded by the first build, checked by every later one.
 
-The record lies in `data/digests/<dataset>.json`, which belongs into Git: whoever clones the
+The record is `data/digests/<dataset>.json`, which belongs in Git: whoever clones the
 project works on the same images, or gets a message that says what is different.
 """
 
@@ -18,7 +18,7 @@ _CLUTTER = {"Thumbs.db", "desktop.ini"}  # what file managers leave behind; so d
 
 
 def files_below(root: Path) -> list[Path]:
-    """Every file in `root` and its folders, in order, without what file managers leave there."""
+    """Every file in `root` and its folders, in order, without what file managers add."""
     found = [path for path in sorted(root.rglob("*")) if path.is_file()]
     return [path for path in found if not _is_clutter(path.relative_to(root))]
 

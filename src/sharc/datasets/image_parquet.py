@@ -1,7 +1,7 @@
 """Parquet files with a column of images and one of labels, as on the Hugging Face hub.
 
-train*.parquet and test*.parquet (or validation*, val*), or any others to draw a test from. An
-image is its file's bytes, alone or as {"bytes": ..., "path": ...}.
+train*.parquet and test*.parquet (or validation*, val*), or any other files, from which a test set
+is drawn. An image is its file's bytes, alone or as {"bytes": ..., "path": ...}.
 """
 
 import json
@@ -56,7 +56,7 @@ def _column(file: Path, columns: list[str], wanted: tuple[str, ...]) -> str:
 
 
 def _classes(metadata: dict[bytes, bytes] | None, label: str) -> list[str]:
-    """Class names from what the library `datasets` writes beside its columns."""
+    """Class names from what the library `datasets` writes next to its columns."""
     try:
         features = json.loads((metadata or {})[b"huggingface"])["info"]["features"]
         return [str(name) for name in features[label]["names"]]

@@ -1,8 +1,8 @@
 """A user's own images, in any size and mode that Pillow reads.
 
-All become RGB squares of `side` pixels. What has no test images of its own gives up a share of
-each class: the images whose digest, seeded, is smallest, so that the choice depends neither on
-names nor on order.
+All become RGB squares of `side` pixels. A set without test images gives up a share of each class:
+the images whose digest, seeded, is smallest, so that the choice depends neither on names nor on
+order.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ class ImageSet(Dataset):
         """Every image below `root`."""
 
     def seen(self, location: Location) -> Seen:
-        """The files themselves, so that neither side nor share of the test matters."""
+        """The files themselves, so that neither `side` nor the test share matters."""
         return seen_at(Path(location.options[self.option]))
 
     def _contents(self, location: Location) -> Contents:
@@ -86,7 +86,7 @@ def require_classes(names: Sequence[str], root: Path) -> None:
     if len(names) < 2:
         raise UserError(
             f"{root} holds {len(names)} class{'es' if not names else f', {names[0]!r}'}:"
-            " continual learning needs at least two, each in a folder of its own."
+            " continual learning needs at least two, each in its own folder."
         )
 
 
@@ -144,7 +144,7 @@ def _square(item: Item, side: int, seen: Counter[str]) -> Array:
             seen["other size"] += image.size != (side, side)
             upright = ImageOps.exif_transpose(image)
             return np.asarray(ImageOps.fit(_rgb(upright), (side, side), Image.Resampling.BILINEAR))
-    except UnidentifiedImageError:  # its own words name a place in memory, not the file
+    except UnidentifiedImageError:  # Pillow's own message names a memory address, not the file
         raise UserError(f"{item.name} is not an image: replace or remove it.") from None
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UserError(

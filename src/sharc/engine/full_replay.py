@@ -54,7 +54,7 @@ class FullReplay:
     def _cross_gram(self, batch: Batch) -> Tensor:
         """Products of the new rows with the memory's, for all known steps at once.
 
-        Asked for once in every step, in order.
+        Called once per step, in order.
         """
         if not self._coming:
             ahead = batch.x.unsqueeze(0) if batch.lookahead is None else batch.lookahead

@@ -102,8 +102,8 @@ class Head:
 
         Few classes make thin products, hence one product for all runs. Few rows of W are filled
         up to MIN_ROWS, a lone x is doubled, and features are added up DEPTH at a time: otherwise
-        the order of a sum would depend on how many runs there are. In double precision it does
-        so still, on some processors, and every run has a product of its own.
+        the order of a sum would depend on how many runs there are. In double precision it still
+        does on some processors, so every run has its own product.
         """
         if not self.class_major or self.stored.dtype == torch.float64:
             return self.logits(x.expand(self.n_runs, -1, -1))
@@ -121,7 +121,7 @@ class Head:
         return self._residuals(logits.mT if self.class_major else logits, label_offsets)
 
     def ce_residual_of(self, x: Tensor, label_offsets: Tensor) -> Tensor:
-        """The same for rows x [S, R, D] whose logits nobody asks for."""
+        """The same for rows x [S, R, D] whose logits are not needed."""
         return self._residuals(self.logits_as_stored(x), label_offsets)
 
     def _residuals(self, as_stored: Tensor, label_offsets: Tensor) -> Tensor:
@@ -159,8 +159,8 @@ class Head:
     def gradients(self, count: int) -> Tensor:
         """Room for `count` gradients of each run, zeros.
 
-        Each begins at a multiple of 64 bytes: a product of rows that lie otherwise may be summed
-        in another order, and a run would not be the same bits twice.
+        Each begins at a multiple of 64 bytes: a product of rows aligned otherwise may be summed in
+        another order, and a run would not give the same bits twice.
         """
         numbers = (self.n_features + 1) * self.n_classes
         return self.b.new_zeros(self.n_runs, count, -(-numbers // 16) * 16)

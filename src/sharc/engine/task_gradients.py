@@ -60,7 +60,7 @@ class ByRow(TaskGradients):
         return inner_products(self.members, inner_products(self.members, pairs))
 
     def descend(self, new_x: Tensor, new: Tensor, v: Tensor, rate: float) -> None:
-        """Weigh each task's rows; if all weigh alike, the gram_times is known already."""
+        """Weigh each task's rows; if all weigh alike, `gram_times` is already known."""
         alike = (v == v[:, :1]).all(dim=1)
         one_weight_each = bool(alike.all())
         v = v.to(new.device)
@@ -80,7 +80,7 @@ class ByTask(TaskGradients):
         self.rows = past.head.gradients(len(slices))
 
     def sums(self, old: Tensor) -> Tensor:
-        """Form G and the products of its rows, whose sum needs no fewer reads of G."""
+        """Form G and the products of its rows; their sum alone would read G as often."""
         for k, of_task in enumerate(self.slices):
             x = self.past.x[:, of_task]
             self.past.head.gradient_into(self.rows[:, k], x, old[:, of_task])

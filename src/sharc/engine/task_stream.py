@@ -22,7 +22,7 @@ class Drifting(Protocol):
     """Test features that change while a run trains, because its backbone's statistics do."""
 
     def test(self, seed: int, trained: int) -> Tensor:
-        """[N_test, D] after `trained` tasks; rows of tasks not seen yet mean nothing."""
+        """[N_test, D] after `trained` tasks; rows of tasks not seen yet are meaningless."""
 
 
 @dataclass(frozen=True)

@@ -131,12 +131,12 @@ def _tidy(folder: Path, owned: set[Path]) -> None:
 def build(stage: str) -> None:
     """Bring a stage up to date for `dvc repro`, which runs the stages one after the other.
 
-    The first that is not current has Snakemake build everything that was asked for; those that
-    follow find their part done.
+    The first that is not current has Snakemake build everything requested; the others then find
+    their part done.
     """
     graph = load_graph()
     if (stale := _stale(graph, stage, states(graph))) and not _has_tried():
-        subprocess.run(["snakemake", "--cores", "all", *_asked(stage)], check=False)
+        subprocess.run(["snakemake", "--cores", "all", *_requested(stage)], check=False)
         graph = load_graph()
         stale = _stale(graph, stage, states(graph))
     if stale:
@@ -149,12 +149,12 @@ def _stale(graph: Graph, stage: str, found: dict[str, State]) -> str:
         if not found[job.id].current:
             return (
                 f"{job.id} is not current: {found[job.id].why}. "
-                f"Run `snakemake --cores 2 all` and look into {job.log}."
+                f"Run `snakemake --cores 2 all` and see {job.log}."
             )
     return ""
 
 
-def _asked(stage: str) -> list[str]:
+def _requested(stage: str) -> list[str]:
     """The stages named on the command line of `dvc repro`, or all of them."""
     stages = yaml.safe_load(_STAGES.read_text(encoding="utf-8"))["stages"]
     named = [word for word in _dvc_process().cmdline() if word in stages]
@@ -171,7 +171,7 @@ def _has_tried() -> bool:
 
 
 def _dvc_process() -> Any:
-    """The process of DVC that runs this command, by way of a shell."""
+    """The process of DVC that runs this command, through a shell."""
     import psutil
 
     parents = psutil.Process().parents()

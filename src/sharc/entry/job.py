@@ -21,7 +21,7 @@ from sharc.pipeline import load_graph
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result
 
-FORCED = "SHARC_FORCED"  # environment variable: jobs that Snakemake was asked to run in any case
+FORCED = "SHARC_FORCED"  # environment variable: jobs that Snakemake was asked to force
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

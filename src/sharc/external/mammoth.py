@@ -32,7 +32,9 @@ def _logs(log: Path) -> list[Path]:
     found = sorted(log.rglob("logs.pyd")) if log.is_dir() else [log]
     found = [path for path in found if path.is_file()]
     if not found:
-        raise UserError(f"{log}: no Mammoth log. Name a logs.pyd, or a folder with one below it.")
+        raise UserError(
+            f"{log}: no Mammoth log found. Name a logs.pyd or a folder with one below it."
+        )
     return found
 
 
@@ -72,6 +74,6 @@ def _scenario(path: Path) -> str:
         if part in SETTINGS:
             return SETTINGS[part]
     raise UserError(
-        f"{path} lies below neither class-il/ nor task-il/, so its scenario is not known. "
+        f"{path} is below neither class-il/ nor task-il/, so its scenario is unknown. "
         "Give it with --scenario."
     )

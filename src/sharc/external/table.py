@@ -56,7 +56,7 @@ def read_runs(path: Path, names: Names | None = None) -> list[Run]:
 
 
 def write_runs(path: Path, runs: Iterable[Run]) -> None:
-    """Write the file, whole or not at all."""
+    """Write the file, completely or not at all."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -68,7 +68,7 @@ def write_runs(path: Path, runs: Iterable[Run]) -> None:
 
 
 def check_external(external: Mapping[str, str]) -> None:
-    """Refuse what `external` names in params.yaml before anything is built."""
+    """Check the files that `external` names in params.yaml before anything is built."""
     for name, path in external.items():
         try:
             read_runs(Path(path))
@@ -108,7 +108,7 @@ def checked(where: str, entries: Mapping[str, str], names: Names | None = None) 
 
 
 def _method(text: str, names: Names) -> str:
-    """A method, with `+` behind it for its SHARC form; its label in the tables will do."""
+    """A method, followed by `+` for its SHARC form; its label in the tables will do."""
     written = {labels.method(name).lower(): name for name in names.methods}
     base, plus = text.lower(), ""
     if base not in names.methods and base not in written and base.endswith("+"):
@@ -116,7 +116,7 @@ def _method(text: str, names: Names) -> str:
     name = written.get(base, base)
     if name not in names.methods:
         legal = unknown("method", text, names.methods)
-        raise ValueError(f"{legal} A + behind one means that it was combined with SHARC.")
+        raise ValueError(f"{legal} A + after it means that it was combined with SHARC.")
     return name + plus
 
 
@@ -162,7 +162,7 @@ _CHECKS: Mapping[str, Callable[[str, Names], object]] = {
 
 
 def _require_sound(path: Path, numbers: list[int], rows: list[Run]) -> None:
-    """No empty file, no run twice, and percent, not shares of one."""
+    """Refuse an empty file, a run given twice, and shares of one in place of percent."""
     if not rows:
         raise UserError(f"{path} has no rows below its first line.")
     first: dict[tuple[str | int, ...], int] = {}

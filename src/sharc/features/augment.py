@@ -23,7 +23,7 @@ class Views:
         self._flips = torch.rand(n_images, generator=draws).numpy() < 0.5
 
     def of(self, images: Array, rows: Array) -> Array:
-        """Views of `images` (n, h, w, 3), which are the data set's images number `rows`."""
+        """Views of `images` (n, h, w, 3), which are numbered `rows` in the data set."""
         n, height, width, _ = images.shape
         padded = np.pad(images, ((0, 0), (PADDING, PADDING), (PADDING, PADDING), (0, 0)))
         at = np.arange(n)[:, None, None]

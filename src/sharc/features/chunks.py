@@ -1,8 +1,8 @@
 """The cache's files: chunks that are complete or absent, and a list of them with their settings.
 
 While the work goes on, `progress.json` names the settings and the digest of every complete chunk;
-at the end the same ledger moves into `meta.json`. A chunk is reused only if its settings are those
-of now and its bytes are those the ledger names.
+at the end the same ledger moves into `meta.json`. A chunk is reused only if its settings are the
+current ones and its bytes those that the ledger names.
 """
 
 from collections.abc import Callable

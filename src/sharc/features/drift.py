@@ -61,7 +61,7 @@ class Drift:
 
     @torch.inference_mode()
     def test(self, images: Tensor, passes: int) -> Tensor:
-        """Pooled vectors under the running statistics of now."""
+        """Pooled vectors under the current running statistics."""
         self._mode(training=False)
         self._load(self.running[passes])
         parts = images.to(self.device).split(TEST_BATCH)

@@ -106,14 +106,14 @@ def choose_device(name: str) -> torch.device:
 def choose_engine(
     extractor: Extractor, side: int, *, engine: str, device: str, batch: int, threads: int
 ) -> Engine:
-    """The engine asked for; `auto` is the fastest one that can run this network here."""
+    """The requested engine; `auto` is the fastest one that can run this network here."""
     from sharc.features.onnx_operations import UnsupportedOperationError
 
     chosen = choose_device(device)
     on_cpu = chosen.type == "cpu"
     if engine == "onnx" and not on_cpu:
         raise UserError(
-            "features.engine onnx runs on the CPU alone: set device cpu or engine torch."
+            "features.engine onnx runs only on the CPU: set device cpu or engine torch."
         )
     with torch.no_grad():
         fold_batchnorm(extractor, example(side))

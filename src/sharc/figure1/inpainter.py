@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 
 class Inpainter(nn.Module):
-    """Image and mask of known pixels in, whole image out; about as many weights as asked for."""
+    """Image and mask of known pixels in, whole image out; about as many weights as requested."""
 
     def __init__(self, n_floats: int) -> None:
         super().__init__()

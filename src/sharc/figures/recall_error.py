@@ -14,8 +14,8 @@ from sharc.results.layout import Layout
 
 NAME, TITLE = "recall", "Recall error against task age"
 CELL = ["dataset", "backbone", "method", "buffer"]
-# buffers/quality.py: the mean of each channel over positions and the examples of one class that
-# were stored together, measured on the whole maps at that moment; no later task changes it.
+# buffers/recall_error.py: the mean of each channel over positions and the examples of one class
+# that were stored together, measured on the whole maps at that moment; no later task changes it.
 MEAN_FILL = "channel means of the class"
 
 

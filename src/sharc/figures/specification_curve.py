@@ -147,7 +147,7 @@ def _ticks(axes: Axes, curve: Curve, factor: Factor, value: Value, height: int) 
 def _strokes(
     axes: Axes, xs: Sequence[int], lows: Sequence[float], highs: Sequence[float], **look: Any
 ) -> None:
-    """Upright lines as one path: as many paths would make an SVG of half a megabyte."""
+    """Vertical lines as one path: a path for each would make an SVG of half a megabyte."""
     gaps = [np.nan] * len(xs)
     heights = np.column_stack([lows, highs, gaps]).ravel()
     axes.plot(np.repeat(xs, 3), heights, **look, solid_capstyle="butt")

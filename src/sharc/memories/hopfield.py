@@ -20,7 +20,6 @@ class Hopfield(AssociativeMemory):
     options: HopfieldOptions
 
     def reset(self) -> None:
-        """Store no state."""
         self._states = self.zeros(0, self.shape.size)  # [N, d]
         self._strength = self.zeros(0)  # [N]
         self._median: Tensor | None = None  # [K], of the first write

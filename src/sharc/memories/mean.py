@@ -14,7 +14,6 @@ class ClassMean(AssociativeMemory):
     options: MemoryOptions
 
     def reset(self) -> None:
-        """Know no class."""
         self._counts = self.zeros(0)  # [C]
         self._means = self.zeros(0, self.shape.channels)
 

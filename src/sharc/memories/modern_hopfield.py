@@ -21,16 +21,14 @@ class ModernHopfield(AssociativeMemory):
     options: ModernHopfieldOptions
 
     def reset(self) -> None:
-        """Store no map."""
         self._blocks: list[Tensor] = []  # each [K, H·W, n]
         self._pooled = self.zeros(0, self.shape.channels)  # [N, K]
         self._energy = self.zeros(0, self.shape.channels)  # [N, K] squared norm of a channel
-        # Products of cues with maps, kept while a cue lives so that each is formed once: a
-        # convenience of speed, not of the method, hence in no ledger.
+        # Products of cues with maps, cached while a cue lives so that each is computed once: an
+        # optimisation, not part of the method, hence in no ledger.
         self._products: WeakKeyDictionary[Cue, Tensor] = WeakKeyDictionary()
 
     def write(self, x: Tensor, labels: Tensor) -> None:
-        """Store the maps."""
         maps = x.to(self.device, self.dtype).view(-1, *self.shape)
         self._blocks.append(maps.permute(2, 1, 0).contiguous())
         self._pooled = torch.cat([self._pooled, maps.mean(dim=1)])

@@ -10,11 +10,9 @@ class Oracle(AssociativeMemory):
     """Keeps every map whole and looks it up by when it was written."""
 
     def reset(self) -> None:
-        """Store no map."""
         self._maps = self.zeros(0, self.shape.size)
 
     def write(self, x: Tensor, labels: Tensor) -> None:
-        """Keep the maps."""
         self._maps = torch.cat([self._maps, x.to(self._maps)])
 
     def complete(self, cue: Tensor, kept: Tensor, labels: Tensor) -> Tensor:
@@ -34,9 +32,7 @@ class Oracle(AssociativeMemory):
 
     @classmethod
     def floats_per_item(cls, shape: Shape) -> int:
-        """Count one whole map."""
         return shape.size
 
     def n_floats(self) -> dict[str, int]:
-        """Count every map, dense."""
         return {"weights": self._maps.numel(), "prior": 0}

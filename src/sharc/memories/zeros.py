@@ -12,7 +12,6 @@ class Zeros(AssociativeMemory):
         """Ignore the maps."""
 
     def complete(self, cue: Tensor, kept: Tensor, labels: Tensor) -> Tensor:
-        """Return the cue as it is."""
         return cue
 
     def _recall_one(self, cue: Cue, n_probe: int) -> Recalled:
@@ -21,5 +20,4 @@ class Zeros(AssociativeMemory):
         return Recalled(pooled, self.zeros(min(n_probe, n), *self.shape))
 
     def n_floats(self) -> dict[str, int]:
-        """Nothing is held."""
         return {"weights": 0, "prior": 0}

@@ -55,7 +55,7 @@ def classes(method: str, memory: str, options: dict[str, Any]) -> tuple[tuple[st
 
 def chosen_modules(method: str, options: dict[str, Any]) -> tuple[str, ...]:
     """Modules that the options choose: of a buffer other than the plain one that every method
-    imports, and of the loss that stands for a closed form where the head is not linear.
+    imports, and of the loss that replaces a closed form where the head is not linear.
     """
     used = []
     if "sharc" in options:

@@ -67,7 +67,7 @@ class Report(Job):
 
     @property
     def power(self) -> Path | None:
-        """The committed results with more seeds, beside a section on specifications."""
+        """The committed results with more seeds, for the section on specifications."""
         return _committed(self.specifications is not None, COMMITTED[1])
 
     @property

@@ -12,7 +12,7 @@ from sharc.grid import DENSE, Cell, Variant
 from sharc.ladder import Rung, rungs
 from sharc.pipeline.options import chosen_modules, classes, train_settings
 from sharc.pipeline.split import PART, Split
-from sharc.pipeline.streamed import Streamed, looked_at
+from sharc.pipeline.streamed import Streamed, backbone_part
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result
 from sharc.workflow.stash import bring_back_runs
@@ -59,7 +59,7 @@ def ladder_cells(params: Params, ladder: Ladder, dataset: str) -> list[LadderCel
 
 
 def _ladder_cell(rung: Rung, cell: Cell, before: list[LadderCell]) -> LadderCell:
-    features = f"{cell.dataset}{PART}/{looked_at(rung.params)}"
+    features = f"{cell.dataset}{PART}/{backbone_part(rung.params)}"
     settings = train_settings(rung.params, cell.method, cell.variant.memory or DENSE, [cell])
     same = (c.runs_from for c in before if (c.settings, c.features) == (settings, features))
     return LadderCell(cell, rung.number, next(same, rung.number), features, settings)

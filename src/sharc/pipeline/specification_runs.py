@@ -70,7 +70,7 @@ class StreamSpec:
 
     @property
     def _look(self) -> str:
-        """Backbone, and what else the features depend on but for the images."""
+        """Backbone, and all else the features depend on except the images."""
         seen = {k: v for k, v in seen_settings(self.params).items() if k != "seeds"}
         return _named(self.params.chosen.backbone, seen)
 
@@ -80,20 +80,20 @@ def _named(what: str, settings: dict[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Course:
-    """One distinct run but for its seed: what several specifications may share."""
+class DistinctRun:
+    """One run apart from its seed, which several specifications may share."""
 
     stream: StreamSpec
     settings: dict[str, Any]
 
     @property
     def id(self) -> str:
-        """Decided by all that the run depends on."""
+        """A digest of all that the run depends on."""
         return digest_of([self.stream.name, self.settings])[:12]
 
 
-def course_of(arm: Arm, block: SpecificationsBlock, select: Select | None) -> Course:
-    """The run that an arm asks for."""
+def run_of(arm: Arm, block: SpecificationsBlock, select: Select | None) -> DistinctRun:
+    """The run that an arm needs."""
     from sharc.trainer.selection import candidates
 
     memory = arm.cell.variant.memory or DENSE
@@ -109,29 +109,29 @@ def course_of(arm: Arm, block: SpecificationsBlock, select: Select | None) -> Co
         "cell": cell,
         "among": candidates(chosen) if chosen else [],
     }
-    return Course(StreamSpec(arm.cell.dataset, arm.params, block), settings)
+    return DistinctRun(StreamSpec(arm.cell.dataset, arm.params, block), settings)
 
 
-def courses(params: Params, made: Plan) -> Iterator[tuple[str, Arm, Course]]:
+def runs_of_arms(params: Params, made: Plan) -> Iterator[tuple[str, Arm, DistinctRun]]:
     """Specification, arm and run, for every arm of every specification."""
     block, select = params.chosen.specifications, params.chosen.select
     if block is None:
         return
     for spec, arms in made.arms.items():
         for arm in arms:
-            yield spec, arm, course_of(arm, block, select)
+            yield spec, arm, run_of(arm, block, select)
 
 
-def distinct(params: Params) -> dict[str, Course]:
+def distinct(params: Params) -> dict[str, DistinctRun]:
     """Every run of the suite once, by its id; none without specifications."""
     if params.chosen.specifications is None:
         return {}
-    return {course.id: course for _, _, course in courses(params, plan(params))}
+    return {run.id: run for _, _, run in runs_of_arms(params, plan(params))}
 
 
 def stream_specs(params: Params) -> dict[str, StreamSpec]:
     """Every stream that some run is trained on, by its name."""
-    return {course.stream.name: course.stream for course in distinct(params).values()}
+    return {run.stream.name: run.stream for run in distinct(params).values()}
 
 
 def layout(params: Params) -> Mapping[str, Any]:
@@ -153,8 +153,8 @@ def layout(params: Params) -> Mapping[str, Any]:
             {"choices": dict(spec.choices), "sample": spec.id in sample} for spec in made.design.all
         ],
         "arms": [
-            {"specification": spec, "arm": arm.name, "run": course.id}
-            for spec, arm, course in courses(params, made)
+            {"specification": spec, "arm": arm.name, "run": run.id}
+            for spec, arm, run in runs_of_arms(params, made)
         ],
         "illegal": [
             {"choices": dict(spec.choices), "why": why} for spec, why in made.design.illegal

@@ -8,7 +8,7 @@ from typing import Any, Self
 from sharc.artifacts.runs import Wanted, is_current, write_key
 from sharc.grid import DENSE
 from sharc.pipeline.options import chosen_modules, classes
-from sharc.pipeline.specification_runs import Course, distinct
+from sharc.pipeline.specification_runs import DistinctRun, distinct
 from sharc.pipeline.split import Split
 from sharc.pipeline.streamed import Streamed
 from sharc.workflow.graph import Graph
@@ -34,13 +34,13 @@ class Specified(Job):
 
     @classmethod
     def jobs(cls, graph: Graph) -> Iterator[Self]:
-        at: dict[str, list[Course]] = {}
-        for course in distinct(graph.params).values():
-            at.setdefault(course.stream.name, []).append(course)
+        at: dict[str, list[DistinctRun]] = {}
+        for one in distinct(graph.params).values():
+            at.setdefault(one.stream.name, []).append(one)
         for name, found in at.items():
             stream = found[0].stream
             needs = (graph.one(Split, stream.split), graph.one(Streamed, stream.features))
-            runs = [{"id": course.id, **course.settings} for course in found]
+            runs = [{"id": one.id, **one.settings} for one in found]
             settings = {"runs": runs, "seeds": graph.params.chosen.seeds}
             yield cls(name, settings, needs, stream.dataset, stream.params.chosen.backbone)
 

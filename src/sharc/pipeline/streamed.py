@@ -39,7 +39,7 @@ class Streamed(FeatureJob):
                 yield cls._of(graph, params, dataset, dataset, params.chosen.backbone)
         if ladder := params.chosen.ladder:
             for dataset in ladder.datasets:
-                names = {looked_at(rung.params): rung.params for rung in rungs(params, ladder)}
+                names = {backbone_part(rung.params): rung.params for rung in rungs(params, ladder)}
                 for look, under in names.items():
                     yield cls._of(graph, under, dataset, f"{dataset}{PART}", look, ladder.methods)
         streams = {stream.features: stream for stream in stream_specs(params).values()}
@@ -79,7 +79,7 @@ class Streamed(FeatureJob):
         return Result(files_in(self.folder))
 
 
-def looked_at(params: Params) -> str:
+def backbone_part(params: Params) -> str:
     """The last part of a folder's name on the ladder: the backbone, and how it is used."""
     switches = params.switches
     return f"{params.chosen.backbone}@{switches.bn_mode}-{switches.normalisation}"

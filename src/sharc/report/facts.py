@@ -94,7 +94,7 @@ def provenance(jobs: "Mapping[str, Job]") -> dict[str, Any]:
 
 
 def commits(jobs: "Mapping[str, Job]") -> dict[str, str]:
-    """Training job -> the commit that made it: a build may go on after a change of the code."""
+    """Training job -> the commit that made it: a build may continue after a change of the code."""
     made = records(jobs)
     return {
         job.name: made[name]["commit"] + (UNCOMMITTED if made[name]["dirty"] else "")

@@ -32,7 +32,7 @@ class Cell:
         return direction(self.gain)
 
     def text(self, metric: str) -> str:
-        """`88.44 ± 1.11`; what is missing is said."""
+        """`88.44 ± 1.11`; missing runs are noted."""
         if not self.name and not self.source:
             return "-"
         if self.n == 0:

@@ -36,7 +36,7 @@ def scores(paths: Sequence[Path], ladder: Ladder) -> Scores:
         record = checked(path)
         rung, column, seed = _identity(record, path)
         if (rung, column) not in planned or seed not in ladder.seeds or _foreign(record, ladder):
-            raise UserError(f"{path} is no run of this ladder: delete it and run again.")
+            raise UserError(f"{path} is not a run of this ladder: delete it and run again.")
         if (rung, column, seed) in seen:
             raise UserError(f"{path} and {seen[rung, column, seed]} are records of the same run.")
         seen[rung, column, seed] = path

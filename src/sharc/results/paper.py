@@ -62,7 +62,7 @@ class Paper:
     def gain(
         self, scenario: str, dataset: str, method: str, buffer: int, metric: str = "acc"
     ) -> Estimate | None:
-        """Printed "+" minus printed base; its interval is unpaired, for want of single runs."""
+        """Printed "+" minus printed base; its interval is unpaired: it prints no single runs."""
         base = self.cell(scenario, dataset, method, buffer, plus=False)
         plus = self.cell(scenario, dataset, method, buffer, plus=True)
         if base is None or plus is None:

@@ -52,7 +52,8 @@ def load(paths: Sequence[Path], expected: Sequence[dict[str, Any]]) -> list[Run]
         identity = identity_of(record)
         if identity not in wanted:
             raise UserError(
-                f"{path} is no run of this suite's grid: delete it, or add its cell to params.yaml."
+                f"{path} is not a run of this suite's grid: delete it, or add its cell to "
+                "params.yaml."
             )
         if identity in found:
             raise UserError(f"{path} and {found[identity][1]} are records of the same run.")
@@ -75,7 +76,7 @@ def checked(path: Path) -> dict[str, Any]:
     if absent:
         raise UserError(f"{path} lacks {', '.join(absent)}: delete it and run again.")
     if record["status"] not in STATUSES:
-        raise UserError(f"{path}: status is {record['status']!r}, legal are {', '.join(STATUSES)}.")
+        raise UserError(f"{path}: status is {record['status']!r}; legal: {', '.join(STATUSES)}.")
     _agrees_with_place(record, path)
     return record
 

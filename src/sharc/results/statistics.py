@@ -18,7 +18,7 @@ from scipy.special import ndtr, stdtrit
 LEVEL = 0.95
 RESAMPLES = 9999
 FEWEST = 5  # seeds that can decide a direction
-ZERO = 1e-9  # an end that is zero but for the order of adding does not exclude it
+ZERO = 1e-9  # an end that is zero up to rounding does not exclude it
 SEED = 20231103  # any fixed number: the same runs must give the same interval
 NAN = float("nan")
 

@@ -14,7 +14,7 @@ from sharc.randomness import derived_seed
 from sharc.specifications.factors import Factor, Specification, Value, check_keys
 
 Objection = Callable[[Specification], str | None]  # why a combination is not legal, if it is not
-_TRIES = 20  # draws per wanted specification before the factors are held to exclude each other
+_TRIES = 20  # draws per wanted specification before the factors are taken to exclude each other
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def between(
     for sign, group in zip((1, -1), groups, strict=True):
         for value in group:
             weights[known[value]] += sign / len(group)
-    weights[0] = 0  # the default's effect is none
+    weights[0] = 0  # the default's effect is zero
     fit = _fit(design, gains)
     if not _varies(fit, weights):
         return None
@@ -81,7 +81,7 @@ def interactions(
     """Each pair of factors whose interaction can be fitted, the largest first.
 
     `share` is how much of what the main effects leave unexplained the pair explains; the strongest
-    single coefficient of the pair stands beside it with its interval.
+    single coefficient of the pair is given with its interval.
     """
     _, base = _main(factors, found)
     whole = _fit(base, gains)

@@ -53,7 +53,7 @@ class Questions:
     def counts(self, specification: Specification) -> bool:
         """Whether it is of the random sample and has salient channels and an associative memory.
 
-        The one-at-a-time part is all around one specification and would outvote the others, and
+        The one-at-a-time runs all surround one specification and would outvote the others, and
         without the paper's two ideas a specification says nothing about its claims.
         """
         whole = all(self.value(specification, key) not in CONTROLS[key] for key in CONTROLS)

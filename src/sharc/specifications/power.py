@@ -22,9 +22,9 @@ def detectable_gain(sd: float, seeds: int) -> float:
 
 @cache
 def _effect(seeds: int) -> float:
-    """The same in standard deviations; statsmodels' own search for it misses at some numbers."""
+    """The same in standard deviations; statsmodels' own search fails at some numbers."""
     test = TTestPower()
-    ends = 2 / seeds**0.5, 4 / seeds**0.5  # from five seeds on, its power passes 80 % in between
+    ends = 2 / seeds**0.5, 4 / seeds**0.5  # the power reaches 80 % between, from 5 seeds on
     return float(brentq(lambda d: test.power(d, seeds, ALPHA) - POWER, *ends))
 
 

@@ -1,6 +1,6 @@
 """The design and the runs of a suite of specifications as tables, written and read back.
 
-The analysis rests on them alone: who has the tables, and none of the runs, can repeat it.
+The analysis rests on them alone: it can be repeated from the tables without any of the runs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ Measured = Mapping[str, Scores]  # by metric
 
 
 def runs_of(records: Iterable[Path]) -> pd.DataFrame:
-    """ACC and BWT of each run in both scenarios; empty where it did not end well."""
+    """ACC and BWT of each run in both scenarios; empty where it failed or diverged."""
     rows = []
     for path in sorted(records):
         record = read_json(path)
@@ -102,7 +102,7 @@ def _texts_in(path: Path) -> list[dict[str, str]]:
 
 
 def _specification(row: Mapping[str, str], factors: Sequence[Factor]) -> Specification:
-    """The values that stand there as text."""
+    """The specification whose values a row holds as text."""
     return Specification(
         {f.name: {str(value): value for value in f.values}[row[f.name]] for f in factors}
     )

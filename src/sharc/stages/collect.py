@@ -35,7 +35,7 @@ def build(
     counts them in.
     """
     if joint_bwt not in JOINT_BWT:
-        raise UserError(f"joint_bwt is {joint_bwt!r}: legal are {', '.join(JOINT_BWT)}.")
+        raise UserError(f"joint_bwt is {joint_bwt!r}; legal: {', '.join(JOINT_BWT)}.")
     theirs = collected.collect(external or {})
     runs = run_records.load(records, expected)
     table = tidy.runs(runs, joint_bwt)

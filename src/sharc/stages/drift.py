@@ -163,7 +163,7 @@ class _Passage:
             self._save(ledger, maps)
 
     def _maps_in(self, scratch: IO[bytes], folder: Path) -> Array:
-        """Room for the map of each image, taken now: a mapped file on a full disk would crash."""
+        """Space for each image's map, reserved now: a mapped file on a full disk would crash."""
         shape = (len(self.course.images), *self.shape)
         with explained(folder):
             os.posix_fallocate(scratch.fileno(), 0, 2 * int(np.prod(shape)))

@@ -1,7 +1,7 @@
 """Stage figure1: raw images -> how well a Hopfield memory and an inpainter restore them.
 
 Images that were stored, and images that never were: a memory can only return what it holds,
-so the second half says what the comparison in the paper's figure leaves out.
+so the second half shows what the paper's figure leaves out.
 """
 
 from collections.abc import Mapping

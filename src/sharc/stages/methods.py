@@ -30,7 +30,7 @@ def make_method(name: str, memory: str, recorded: dict[str, Any], device: str) -
         return Method(strategy, options, recorded, kind, passes(name))
     memory_options = parsed(kind.Options, given or {}, f"memory {memory}")
     storage = parsed(StorageOptions, sharc, "sharc")
-    # Imported by its address: plain methods do not use it, and are not stale when it changes.
+    # Imported by its address: plain methods do not use it and do not become stale when it changes.
     buffer = import_class(storage.buffer)
     make = partial(buffer, memory=kind, memory_options=memory_options, sharc=storage)
     return Method(strategy, options, recorded, make, passes(name))

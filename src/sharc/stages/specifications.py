@@ -70,7 +70,7 @@ def analyse(questions: Questions, measured: saved.Measured, claims_yaml: Path, o
 
 
 def _analysed(questions: Questions, outcome: Outcome) -> dict[str, pd.DataFrame]:
-    """Effects are of the sample; the one-at-a-time runs stand beside them as a check."""
+    """Effects are of the sample; the one-at-a-time runs are given with them as a check."""
     specs, means = sampled(questions, outcome)
     frames = {"power": _power(outcome)}
     if len(specs) >= FEWEST:

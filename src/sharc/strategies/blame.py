@@ -7,8 +7,8 @@ from sharc.errors import MethodError
 from sharc.references import source_line
 
 HINT = (
-    "A loss is ordinary torch for one run and returns one number; it may not branch on the values"
-    " of tensors, nor turn them into Python numbers (.item(), float(), bool())."
+    "A loss is ordinary torch for one run and returns one number; it cannot branch on the values"
+    " of tensors or turn them into Python numbers (.item(), float(), bool())."
 )
 
 

@@ -11,7 +11,7 @@
 
 `replayed` is empty in the first task; then it holds one part per draw, or one per past task where
 the whole memory is replayed. Logits are those of all classes; `self.seen` marks the classes of the
-tasks so far, the current one among them. What more a method needs it says by overriding a hook.
+tasks so far, including the current one. For anything more, a method overrides a hook.
 """
 
 from abc import abstractmethod
@@ -108,7 +108,7 @@ class LossStrategy(Strategy):
             self.copy("old")
 
     def remedy(self) -> str:
-        """The loss may be why."""
+        """Advice after a run diverged: the loss may be the cause."""
         return (
             f"lower the learning rate, or see that the loss in {loss_of(type(self))} stays finite"
         )

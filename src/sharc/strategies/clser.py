@@ -78,7 +78,7 @@ class CLSER(Strategy):
 
     def _teacher(self, batch: Batch) -> Tensor:
         """Logits of the replayed rows by whichever average knows each better, [S, old, C]."""
-        axis = self.head.class_axis  # as it lies in memory: turning each view took a seventh more
+        axis = self.head.class_axis  # as stored: transposing each view took a seventh longer
         x, label = batch.x[:, batch.n_new :], batch.y[:, batch.n_new :].unsqueeze(axis)
         stable = self._all["stable"].logits_as_stored(x)
         plastic = self._all["plastic"].logits_as_stored(x)
@@ -90,7 +90,6 @@ class CLSER(Strategy):
         return self._all[self.options.head]
 
     def heads(self) -> dict[str, Head]:
-        """The other two heads."""
         return {name: head for name, head in self._all.items() if name != self.options.head}
 
     def keeps_statistics(self, head: Head) -> bool:
@@ -98,5 +97,4 @@ class CLSER(Strategy):
         return head is not self.head
 
     def held_floats(self) -> dict[str, int]:
-        """Two more heads."""
         return {"head_copies": 2 * (self.head.n_features + 1) * self.head.n_classes}

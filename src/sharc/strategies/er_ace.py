@@ -19,7 +19,6 @@ class ERACE(LossStrategy):
     replays = "sampled"
 
     def loss(self, new: Examples, *replayed: Examples) -> Tensor:
-        """The asymmetric cross-entropy."""
         every = torch.arange(len(self.seen), device=self.seen.device)
         here = torch.eq(new.labels[:, None], every).any(dim=0)  # [C]
         total = cross_entropy(among(here, new.logits), new.labels)

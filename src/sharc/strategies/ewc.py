@@ -23,7 +23,6 @@ class EWC(LossStrategy):
     options: EWCOptions
 
     def loss(self, new: Examples, *replayed: Examples) -> Tensor:
-        """Cross-entropy alone."""
         return cross_entropy(new.logits, new.labels)
 
     def penalty(self, model: Model) -> Tensor:

@@ -43,7 +43,6 @@ class SGD(LossStrategy):
     """L = CE(batch)."""
 
     def loss(self, new: Examples, *replayed: Examples) -> Tensor:
-        """Nothing else."""
         return mean_cross_entropy(new)
 
 
@@ -66,7 +65,6 @@ class ER(LossStrategy):
         return er.ER.replay_mode(options)
 
     def loss(self, new: Examples, *replayed: Examples) -> Tensor:
-        """Past tasks count equally."""
         return rehearsal(self.options.memory_strength, new, replayed)
 
 
@@ -82,16 +80,13 @@ class MER(LossStrategy):
         self._before = {name: w.clone() for name, w in head.parameters.items()}
 
     def loss(self, new: Examples, *replayed: Examples) -> Tensor:
-        """As in ER, of a draw."""
         return rehearsal(self.options.memory_strength, new, replayed)
 
     def before_step(self) -> None:
-        """Remember w_0."""
         for name, w in self.head.parameters.items():
             self._before[name].copy_(w)
 
     def after_step(self) -> None:
-        """Take a part of the step back."""
         kept = self.options.beta * self.options.gamma
         for name, w in self.head.parameters.items():
             w.lerp_(self._before[name], 1 - kept)
@@ -122,7 +117,6 @@ class AGEM(SGD):
     replays = agem.AGEM.replays
 
     def project(self, gradient: Tensor, past: Tensor) -> Tensor:
-        """One past gradient, of a draw."""
         (reference,) = past
         conflict = gradient @ reference
         projected = torch.sub(gradient, conflict / (reference @ reference) * reference)
@@ -139,7 +133,6 @@ class DERpp(LossStrategy):
     options: DERppOptions
 
     def loss(self, new: Examples, *replayed: Examples) -> Tensor:
-        """Two independent draws."""
         total = mean_cross_entropy(new)
         if replayed:
             b, a = replayed
@@ -179,7 +172,6 @@ class CLSER(LossStrategy):
         return torch.add(cross_entropy(logits, labels), consistency)
 
     def after_step(self) -> None:
-        """Let the averages follow."""
         for name, share, runs in self._averages.moves():
             for weights, now in zip(
                 self.copies[name].parameters.values(), self.head.parameters.values(), strict=True
@@ -188,15 +180,12 @@ class CLSER(LossStrategy):
                     weights[run].lerp_(now[run], share)
 
     def evaluated(self) -> Head:
-        """The head whose accuracy counts."""
         return self._all[self.options.head]
 
     def heads(self) -> dict[str, Head]:
-        """The other two heads."""
         return {n: head for n, head in self._all.items() if n != self.options.head}
 
     def keeps_statistics(self, head: Head) -> bool:
-        """As in the closed form."""
         return head is not self.head
 
     @property

@@ -26,7 +26,6 @@ class LwF(LossStrategy):
     options: LwFOptions
 
     def begin_task(self, task: int, replay: Replay | None, steps: int) -> None:
-        """Note the old tasks' classes."""
         super().begin_task(task, replay, steps)
         device = self.head.b.device
         self.old_tasks = [torch.tensor(c, device=device) for c in self.classes[:task]]

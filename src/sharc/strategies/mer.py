@@ -19,7 +19,6 @@ class MER(Strategy):
     options: MEROptions
 
     def step(self, batch: Batch) -> None:
-        """Both averages of one inner step."""
         shares = (1.0, self.options.memory_strength)
         rate = self.rate * self.options.beta * self.options.gamma
         self.descend_means(batch, self.ce_residual(batch), shares, rate)

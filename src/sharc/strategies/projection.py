@@ -21,10 +21,10 @@ def gem_duals(
     """argmin 1/2 v^T (G G^T + ridge I) v + (G g)^T v subject to v >= margin, for each run.
 
     products: G g [S, t]; sums: G G^T 1 [S, t] and gram: G G^T [S, t, t], each asked for only where
-    it is needed. In every second case or so nothing is gained by leaving the corner v = margin,
-    and the sums alone say so. 0 for a run that violates nothing, and for one whose values are
-    not finite, which is stopped elsewhere; None if no run violates anything. Solved in float64 on
-    the CPU, where v stays: these three are the only values that leave the device within a step.
+    it is needed. In about every second case, nothing is gained by leaving the corner v = margin, as
+    the sums alone show. 0 for a run that violates nothing, and for one whose values are not finite,
+    which is stopped elsewhere; None if no run violates anything. Solved in float64 on the CPU,
+    where v stays: these three are the only values that leave the device within a step.
     """
     linear = _read(products)
     with np.errstate(invalid="ignore", over="ignore"):

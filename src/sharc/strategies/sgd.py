@@ -10,5 +10,4 @@ class SGD(Strategy):
     loss_form = "sharc.strategies.loss_forms:SGD"
 
     def step(self, batch: Batch) -> None:
-        """Mean cross-entropy of the batch, nothing else."""
         self.head.descend(batch.x, self.ce_residual(batch), self.rate / batch.n_new)

@@ -21,7 +21,7 @@ class Rows(NamedTuple):
     stored: Tensor | None = None  # [S, r, C] of the last r rows
 
     def tensors(self) -> tuple[Tensor, ...]:
-        """Those that there are; Rows(*tensors) is the inverse."""
+        """The tensors that are present; Rows(*tensors) is the inverse."""
         return (self.x, self.labels) if self.stored is None else (self.x, self.labels, self.stored)
 
 

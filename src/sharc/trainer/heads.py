@@ -20,8 +20,8 @@ def suited(strategy_class: type[Strategy], head: str) -> type[Strategy]:
         return strategy_class
     if strategy_class.loss_form is None:
         raise MethodError(
-            f"{source_line(strategy_class)}: {strategy_class.__name__} knows its gradient for a"
-            f" linear head alone, but train.classifier is {head!r}: set it to linear, or write the"
+            f"{source_line(strategy_class)}: {strategy_class.__name__} knows its gradient only"
+            f" for a linear head, but train.classifier is {head!r}: set it to linear, or write the"
             " method as a loss (a subclass of sharc.strategies.by_loss.LossStrategy)."
         )
     module, _, name = strategy_class.loss_form.partition(":")

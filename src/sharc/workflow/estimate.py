@@ -70,7 +70,7 @@ def estimate(graph: Graph, found: Mapping[str, State], cores: int) -> Estimate |
 
 
 def weights(graph: Graph) -> dict[str, float]:
-    """Seconds per job of each stage, for a clock that runs evenly; empty if not recorded."""
+    """Seconds per job of each stage, so that progress is even; empty if not recorded."""
     path = EXPORTS / graph.params.suite / "made.json"
     rows = {row["stage"]: row for row in read_json(path)["cost"]} if path.is_file() else {}
     found: dict[str, list[float]] = defaultdict(list)

@@ -22,7 +22,7 @@ class Graph:
         self.params = params
         self.stages = tuple(stages)
         self._of: dict[type[Job], list[Any]] = {}
-        self._code: dict[tuple[str, ...], dict[str, str]] = {}  # digests, asked for once
+        self._code: dict[tuple[str, ...], dict[str, str]] = {}  # digests, looked up once
         self._named: dict[tuple[str, ...], dict[str, str]] = {}
         self.jobs = {job.id: job for stage in self.stages for job in self.of(stage)}
 

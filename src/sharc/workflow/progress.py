@@ -11,7 +11,7 @@ _STARTED = re.compile(r"^Job \d+: (\w+) ([^:]+):")
 _DONE = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)")
 _STEPS = re.compile(r"^(\d+) of (\d+) steps")
 _SHARE = re.compile(r"(\d+)%\|")  # tqdm's, of a stage that takes long
-_ENOUGH = 0.2  # of the work done, from where on its pace alone is trusted
+_ENOUGH = 0.2  # of the work done, beyond which its pace alone is trusted
 _BAR = 20
 
 
@@ -65,7 +65,8 @@ class Progress:
         return self.done / total if total else 0.0
 
     def left(self, elapsed: float) -> float | None:
-        """Seconds to the end: by the estimate first, then ever more by the pace of this build."""
+        """Seconds to the end: at first by the estimate, then increasingly by the pace of this
+        build."""
         done = self.fraction
         if self.expected is None and not done:
             return None

@@ -10,7 +10,7 @@ _STARTED = PLACE.parent / "started"
 
 
 def start_over(job: Job, build: Build) -> None:
-    """Empty the job's folder, unless the same code began its content on the same data.
+    """Empty the job's folder, unless the same code started it on the same data.
 
     The stage itself decides which finished pieces were made with the same settings.
     """

@@ -56,7 +56,7 @@ def _by_value(module: str) -> bool:
 
 
 def _imported_by(module: str, file: Path) -> tuple[str, ...]:
-    """What one module imports, with the packages it lies in; other people's packages excepted."""
+    """What one module imports, with the packages it is in, except other people's packages."""
     if not module.startswith(PACKAGE) or module.endswith(".py"):
         return tuple(_imported_by_outsider(file))
     parts = module.split(".")

@@ -39,7 +39,7 @@ class Build:
     threads: int
     inputs: Mapping[str, str]  # path and digest of everything that its needs made
     key_of: Callable[[Any], str]  # the key of a part of the job, made under these settings
-    forced: bool = False  # nothing made before may be taken over
+    forced: bool = False  # nothing made before may be reused
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Job(ABC):
     reads: ClassVar[tuple[str, ...]] = ()  # files in Git that it reads
     exported: ClassVar[tuple[str, ...]] = ()  # what `sharc export` copies from its folder
     shown: ClassVar[str] = ""  # ending of the files that `snakemake --report` shows
-    owns_folder: ClassVar[bool] = True  # whether everything in its folder is its own
+    owns_folder: ClassVar[bool] = True  # whether it owns everything in its folder
     origins: ClassVar[Mapping[str, str]] = {}  # where in params.yaml a setting comes from
 
     name: str  # for example "cifar10/resnet18/er/dense"; "all" for the only job of a stage
