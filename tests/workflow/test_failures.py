@@ -1,5 +1,7 @@
 """One cell that fails: the others go on, tables show the gap, the exit code is not 0."""
 
+import json
+
 import pytest
 from project import Project, built, stages
 
@@ -35,6 +37,9 @@ def test_a_cell_that_raises_costs_no_other_cell_and_is_tried_again(project: Proj
     assert failed in project.text(f"outputs/logs/train/{LITE0}/er/dense.log")
     assert "missing" in project.text("outputs/tables/task_il_main.md")
     assert "report.html" in {path.name for path in (project.folder / "outputs").iterdir()}
+
+    project.run("sharc", "export", "results/gap")
+    assert json.loads(project.text("results/gap/made.json"))["failed"][failed.split(":")[0]] == said
 
     before = project.records()
     assert "caused on purpose" in project.snakemake(code=1)

@@ -11,7 +11,7 @@ from sharc.config import load_params
 from sharc.errors import UserError, unknown
 from sharc.pipeline import build_graph
 from sharc.report.facts import costs, duration, provenance, records, suite_facts
-from sharc.workflow.freshness import states
+from sharc.workflow.freshness import failures_of, states
 from sharc.workflow.stage import Job, upstream
 
 _LARGEST = 300_000  # bytes; a larger table is compressed, and left out if that does not help
@@ -29,7 +29,7 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
         command += f" --until {' '.join(dict.fromkeys(job.stage for job in exported))}"
     command += f" --config suite={params.suite}"
     needed = upstream(exported) if only else graph.jobs
-    for name, state in states(graph).items():
+    for name, state in states(graph, retry=False).items():
         if name in needed and not state.current:
             raise UserError(
                 f"only a finished suite can be exported, and {name} is not current: {state.why}."
@@ -46,6 +46,8 @@ def export_results(folder: Path, suite: str | None, only: Sequence[str] = ()) ->
             "cost": costs(needed),
             "duration": duration(list(records(needed).values())),
         }
+        if failed := failures_of(needed.values()):
+            made["failed"] = failed
         write_json(out / "made.json", made | facts)
 
 

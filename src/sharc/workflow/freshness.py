@@ -1,6 +1,6 @@
 """Which jobs are current, decided by content and passed to Snakemake as modification times."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,17 +23,20 @@ class State:
     damaged: bool = False  # complete once, and altered or lost since
 
 
-def states(graph: Graph, *, unstash: bool = False) -> dict[str, State]:
-    """The state of every job, in order; with `unstash`, stashed artifacts are restored."""
+def states(graph: Graph, *, unstash: bool = False, retry: bool = True) -> dict[str, State]:
+    """The state of every job, in order; with `unstash`, stashed artifacts are restored.
+
+    A build tries failed runs again; without `retry` they are results, which tables show as missing.
+    """
     found: dict[str, State] = {}
     for job in graph.jobs.values():
         if unstash and not job.receipt.is_file():
             bring_back(graph, job)
-        found[job.id] = _state(graph, job, found)
+        found[job.id] = _state(graph, job, found, retry)
     return found
 
 
-def _state(graph: Graph, job: Job, known: dict[str, State]) -> State:
+def _state(graph: Graph, job: Job, known: dict[str, State], retry: bool) -> State:
     stale = [need.id for need in job.needs if not known[need.id].current]
     if stale:
         more = f" and {len(stale) - 1} more" if len(stale) > 1 else ""
@@ -45,7 +48,7 @@ def _state(graph: Graph, job: Job, known: dict[str, State]) -> State:
         return State(False, f"not built yet{parts and f' ({parts})'}")
     if receipt.key != graph.key(job, inputs):
         return State(False, changes(graph, job, inputs, receipt))
-    if receipt.failed:
+    if retry and receipt.failed:
         return State(False, f"{len(receipt.failed)} of its runs failed last time")
     damage = receipt.damage()
     return State(damage is None, damage or "", damaged=damage is not None)
@@ -73,6 +76,11 @@ def order_times(graph: Graph, found: dict[str, State]) -> None:
 def failures(graph: Graph) -> Iterator[str]:
     """A line for every run that failed: its record, the reason, and where to read more."""
     for job in graph.jobs.values():
-        receipt = job.load_receipt()
-        for name, message in (receipt.failed if receipt else {}).items():
+        for name, message in failures_of([job]).items():
             yield f"  {name}: {message} ({job.log})"
+
+
+def failures_of(jobs: Iterable[Job]) -> dict[str, str]:
+    """The records of failed runs, each with its reason."""
+    receipts = [receipt for job in jobs if (receipt := job.load_receipt())]
+    return {name: message for receipt in receipts for name, message in receipt.failed.items()}
