@@ -28,12 +28,14 @@ def readme(results: Path) -> str:
     if index is None:
         return ""
     counts = index["counts"]
+    lost = counts["kept_missing"]
+    missing = f", and {lost} more {'is' if lost == 1 else 'are'} missing because runs diverged"
     said = " ".join(index["answer"])
     return _wrapped(
-        f"{said} These are the {counts['kept']} that keep both of the paper's ideas, of "
+        f"{said} These are the {counts['kept'] - lost} that keep both of the paper's ideas, of "
         f"{counts['sample']} drawn at random from all combinations of "
-        f"{_varied(results / 'specifications', index)} choices that others may make "
-        "([Specifications](docs/specifications.md))."
+        f"{_varied(results / 'specifications', index)} choices that others may make"
+        f"{missing * bool(lost)} ([Specifications](docs/specifications.md))."
     )
 
 

@@ -55,7 +55,7 @@ def _sheet(outcomes: Sequence[Outcome], width: float) -> Figure:
         axes = sheet[row, column]
         _panel(axes, outcome.kept)
         if row == 0:
-            axes.set_title(labels.scenario(outcome.scenario))
+            axes.set_title(labels.scenario(outcome.scenario), pad=24)
         if column == 0:
             axes.set_ylabel(f"{ASKED[outcome.contrast]}\n(points of ACC)", fontsize=7)
     figure.legend(handles=legend(), loc="outside lower center", ncols=len(LOOK) + 1, fontsize=7)
@@ -68,6 +68,6 @@ def _panel(axes: Axes, curve: Curve) -> None:
     axes.annotate(
         f"{counts['up']} up, {counts['down']} down of {len(curve.points)}\n"
         f"median {signed(curve.median, 1)}",
-        (0.03, 0.97), xycoords="axes fraction", ha="left", va="top", fontsize=7,
+        (0, 1), (0, 3), xycoords="axes fraction", textcoords="offset points", fontsize=7,
     )  # fmt: skip
     axes.set_xticks([])

@@ -127,6 +127,7 @@ def _index(questions: Questions, asked: Sequence[Outcome]) -> dict[str, Any]:
             "specifications": len(questions.specifications),
             "sample": len(questions.sample),
             "kept": sum(map(questions.counts, questions.specifications)),
+            "kept_missing": max((len(outcome.kept.missing) for outcome in asked), default=0),
             "illegal": len(questions.illegal),
             "runs": len(set(questions.runs.values())),
         },
