@@ -29,13 +29,14 @@ def readme(results: Path) -> str:
         return ""
     counts = index["counts"]
     lost = counts["kept_missing"]
-    missing = f", and {lost} more {'is' if lost == 1 else 'are'} missing because runs diverged"
+    more = "1 more is" if lost == 1 else f"{lost} more are"
+    missing = f", and {more} missing because runs diverged" if lost else ""
     said = " ".join(index["answer"])
     return _wrapped(
         f"{said} These are the {counts['kept'] - lost} that keep both of the paper's ideas, of "
         f"{counts['sample']} drawn at random from all combinations of "
         f"{_varied(results / 'specifications', index)} choices that others may make"
-        f"{missing * bool(lost)} ([Specifications](docs/specifications.md))."
+        f"{missing} ([Specifications](docs/specifications.md))."
     )
 
 

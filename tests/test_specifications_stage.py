@@ -54,7 +54,7 @@ def test_the_sentences_count_directions_and_name_the_choice_that_flips(built):
         "Class-IL, SHARC's gain: the default is up; alone, fill none (zeros) would make it down."
     )
     assert index["counts"] == {
-        "specifications": 10, "sample": 10, "kept": 4, "illegal": 2, "runs": 36,
+        "specifications": 10, "sample": 10, "kept": 4, "kept_missing": 0, "illegal": 2, "runs": 36,
     }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ INDEX = {
         },
         {"id": "smaller-buffer", "says": "Smaller is better.", "text": "Undecided by +0.1 points."},
     ],
-    "counts": {"kept": 9, "sample": 20},
+    "counts": {"kept": 10, "kept_missing": 1, "sample": 20},
     "factors": [{"name": "data set"}, {"name": "method"}],
     "figures": [{"caption": "Each point is one specification."}],
     "flips": ["Class-IL: nothing flips."],
@@ -44,6 +44,7 @@ def test_the_readme_has_the_three_sentences_and_whose_they_are(tmp_path):
     said = " ".join(text.split())
     assert "These are the 9 that keep both of the paper's ideas, of 20 drawn at random" in said
     assert "from all combinations of 1 choices" in said  # the method is varied alone
+    assert "make, and 1 more is missing because runs diverged (" in said
     assert text.count(answer.BEGIN) == text.count(answer.END) == 1
     shutil.rmtree(tmp_path / "specifications")
     assert INDEX["answer"][0] not in answer.filled("README.md", tmp_path)
