@@ -12,7 +12,8 @@ from sharc.workflow.estimate import estimate, spoken
 from sharc.workflow.freshness import State
 from sharc.workflow.progress import Progress
 
-DEMO = json.loads((Path(__file__).parents[1] / "results" / "demo" / "made.json").read_text())
+RESULTS = Path(__file__).parents[1] / "results"
+DEMO = json.loads((RESULTS / "demo" / "made.json").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,18 @@ def test_nothing_to_run_and_nothing_recorded_give_no_estimate(demo, unbuilt, mon
     assert estimate(demo, state(demo, lambda job: True), cores=2) is None
     monkeypatch.setattr(estimates, "EXPORTS", tmp_path)
     assert estimate(demo, state(demo, lambda job: False), cores=2) is None
+
+
+def test_the_specifications_have_an_estimate_before_they_begin(unbuilt):
+    graph = build_graph(load_params(suite="specifications"))
+    record = json.loads((RESULTS / "specifications" / "made.json").read_text())
+    found = estimate(graph, state(graph, lambda job: False), cores=2)
+    measured = 60 * record["duration"]["minutes"]
+    assert measured / 1.5 < found.seconds < measured * 1.5
+    assert found.without == (
+        "features", "train", "collect", "tables", "figures", "claims", "report",
+    )  # fmt: skip
+    assert "made.json, which has no record of features, train, collect" in found.text()
 
 
 def test_a_record_of_this_machine_comes_before_the_committed_one(demo, unbuilt, tmp_path):

@@ -18,20 +18,22 @@ _ALONE = 1.2  # wall time over computing time of a build without a record of its
 
 @dataclass(frozen=True)
 class Estimate:
-    """Time, memory and disk; `source` says what they rest on."""
+    """Time, memory and disk; `source` says what they rest on, `without` the stages left out."""
 
     seconds: float
     memory_mb: float
     disk_mb: float
     cores: int
     source: str
+    without: tuple[str, ...] = ()
 
     def text(self) -> str:
         """`about 1.4 minutes on 2 cores, 1.6 GB of memory, 28 MB of disk (from ...)`."""
         disk = f", {_size(self.disk_mb)} of disk" if self.disk_mb else ""
+        without = f", which has no record of {', '.join(self.without)}" if self.without else ""
         return (
             f"about {spoken(self.seconds)} on {self.cores} cores, {_size(self.memory_mb)} of "
-            f"memory{disk} (from {self.source})"
+            f"memory{disk} (from {self.source}{without})"
         )
 
 
@@ -48,7 +50,10 @@ def spoken(seconds: float) -> str:
 
 
 def estimate(graph: Graph, found: Mapping[str, State], cores: int) -> Estimate | None:
-    """What building the jobs that are not current takes; None if nothing like it was recorded."""
+    """What building the jobs that are not current takes; None if nothing like it was recorded.
+
+    The record of a suite of specifications has only the stages that lead to them.
+    """
     jobs = [job for name, job in graph.jobs.items() if not found[name].current]
     if not jobs:
         return None
@@ -56,16 +61,19 @@ def estimate(graph: Graph, found: Mapping[str, State], cores: int) -> Estimate |
     made = read_json(path) if path.is_file() else {"cost": []}
     rows = {row["stage"]: row for row in made["cost"]}
     known = {job.id: cost for job in jobs if (cost := _cost(job, rows)) is not None}
-    if any(job.id not in known for job in jobs):
+    without = tuple(dict.fromkeys(job.stage for job in jobs if job.id not in known))
+    recorded = [job for job in jobs if job.id in known]
+    if not recorded or (without and not rows):
         return None
     seconds = sum(cost["seconds"] for cost in known.values()) * _stretch(made) / cores
     longest = max(cost["seconds"] for cost in known.values())
     return Estimate(
         seconds=START + max(seconds, longest),
-        memory_mb=_memory(graph, jobs, known, cores),
+        memory_mb=_memory(graph, recorded, known, cores),
         disk_mb=sum(cost["disk_mb"] for cost in known.values()),
         cores=cores,
         source=str(path) if rows else "earlier builds here",
+        without=without,
     )
 
 
