@@ -1,5 +1,6 @@
 """The README says what the committed results say, and its commands exist."""
 
+import json
 import re
 import subprocess
 import sys
@@ -60,11 +61,16 @@ def test_it_counts_the_papers_sentences():
     assert f"a verdict on {published.claims().total()} sentences of the paper" in README
 
 
-@pytest.mark.parametrize("suite", ["demo", "cifar10", "offline"])
+@pytest.mark.parametrize("suite", ["demo", "cifar10", "offline", "specifications"])
 def test_it_says_how_long_the_committed_results_took(suite: str):
     minutes = published.made(suite)["duration"]["minutes"]
     text = (published.ROOT / "README.md").read_text()
     assert re.search(rf"^\| `{suite}` \|.* \| {minutes:.1f} minutes \|$", text, re.MULTILINE)
+
+
+def test_it_says_how_many_specifications_were_built():
+    index = json.loads((published.ROOT / "results/specifications/index.json").read_text())
+    assert f"under {index['counts']['specifications']} combinations of choices" in README
 
 
 def test_every_command_of_ours_that_it_names_exists():
