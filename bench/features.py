@@ -1,7 +1,7 @@
 """Images per CPU second: the authors' way and ours, side by side, one thread on both sides.
 
 The share of the matrix-product peak is the convolutions' FLOP per CPU second over those of the
-fastest large fp32 product in any round of the run: a slow one would flatter us.
+fastest large fp32 product in any round of the run: a slow one would favour our numbers.
 """
 
 import numpy as np

@@ -36,7 +36,7 @@ def shape_of(classes: int) -> Shape:
 class SyntheticMaps:
     """Maps [n, H, W, K] made when read: 50,000 of them would fill 2.5 GB.
 
-    What that takes is added up in `seconds`, for it is no part of training.
+    What that takes is added up in `seconds`, for it is not training.
     """
 
     def __init__(self, pooled: Tensor, side: int) -> None:

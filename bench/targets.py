@@ -1,4 +1,4 @@
-"""What the page shows: each measure beside its target, and what leads the time of a missed one."""
+"""What the page shows: each measure next to its target, and what leads the time of a missed one."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Target:
     what: str
     measure: str
     bound: float | None = None
-    why: str = ""  # said beside the profile where the target is missed
+    why: str = ""  # shown with the profile where the target is missed
     unit: str = "×"
     ceiling: bool = False
 

@@ -77,7 +77,7 @@ def _against_the_plain_loop(section: Section, size: Size) -> None:
         for m in (() if size.small else BY_LOSS)  # recording a loss outweighs a short run
     }
     methods = dict.fromkeys(method for method, _, _ in stacks.values())
-    for method in methods:  # what torch imports at its first use is no part of a step
+    for method in methods:  # what torch imports at its first use is not part of a step
         plain(method, short)
     if not size.small:
         section.profiles = {m: where(partial(go, stream=short)) for m, (_, go, _) in stacks.items()}

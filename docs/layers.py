@@ -37,13 +37,13 @@ def imports() -> Edges:
     edges: Edges = {}
     for module in graph.modules:
         for imported in graph.find_modules_directly_imported_by(module):
-            above, below = _room(module), _room(imported)
+            above, below = _package(module), _package(imported)
             if above and below and above != below:
                 edges.setdefault(above, set()).add(below)
     return edges
 
 
-def _room(module: str) -> str:
+def _package(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 

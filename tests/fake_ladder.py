@@ -13,7 +13,7 @@ from fake_results import PAPER
 from sharc.artifacts.files import write_json
 from sharc.artifacts.runs import relative_path
 from sharc.results import ladder as rows
-from sharc.results.ladder_plan import Ladder
+from sharc.results.ladder_plan import LadderPlan
 from sharc.results.paper import Paper
 from sharc.stages import ladder
 
@@ -144,7 +144,7 @@ def worked(root: Path, plan: dict[str, Any] = SMALL, **changes: Any) -> list[Pat
 
 def frame_of(paths: list[Path], plan: dict[str, Any] = SMALL) -> pd.DataFrame:
     """The rows of a small ladder."""
-    shape = Ladder.of(plan)
+    shape = LadderPlan.of(plan)
     return rows.table(rows.scores(paths, shape), shape, Paper(PAPER))
 
 

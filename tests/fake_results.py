@@ -18,7 +18,7 @@ from sharc.stages.figure1 import SHOWN
 DATA = Path(__file__).parents[1] / "data" / "paper"
 PAPER, CLAIMS = DATA / "results.csv", DATA / "claims.yaml"
 DEMO = fake_runs.Grid(memories=("bayes_pcn", "modern_hopfield"))
-# The paper's own names, few seeds and methods: enough to stand beside its numbers.
+# The paper's own names, few seeds and methods: enough to compare with its numbers.
 SMALL = fake_runs.Grid(
     datasets=("cifar10", "mini_imagenet"), buffers=(200, 500), seeds=3, figure_methods=(),
     methods=("joint", "sgd", "er", "derpp"),

@@ -7,7 +7,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 
 
 def mirror():
-    """The mirror folder of the environment, else the one beside the project, else None."""
+    """The mirror folder of the environment, else the one next to the project, else None."""
     named = os.environ.get("SHARC_MIRROR")
     folder = Path(named) if named else PROJECT.parent / "shared" / "data"
     return folder if folder.is_dir() else None

@@ -108,7 +108,7 @@ def test_what_an_earlier_file_added_is_forgotten(tmp_path: Path):
     assert looks.look("method", "mine").label == "mine"
 
 
-def test_the_file_is_looked_for_beside_params_yaml_and_not_run(tmp_path: Path):
+def test_the_file_is_looked_for_next_to_params_yaml_and_not_run(tmp_path: Path):
     path = with_method(tmp_path, f"raise SystemExit('run')\n{METHOD}")
     assert load_params(path).suite == "demo"
     assert registry.pick("method", "mine") == f"{tmp_path}/mine.py:Mine"
@@ -231,7 +231,7 @@ def closure(file: Path) -> set[str]:
     }
 
 
-def test_a_users_file_counts_with_the_files_beside_it_that_it_imports(tmp_path: Path):
+def test_a_users_file_counts_with_its_neighbours_that_it_imports(tmp_path: Path):
     (tmp_path / "mine.py").write_text("import torch\nfrom helper import x\nimport tools.deep\n")
     (tmp_path / "helper.py").write_text("import second\nfrom sharc.strategies.er import ER\n")
     for name in ("second", "unused"):

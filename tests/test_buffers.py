@@ -36,7 +36,7 @@ def test_batch_prefix_is_the_last_m_where_batches_fill_the_room() -> None:
 
 def test_the_first_batch_is_stored_whatever_it_costs_and_a_hopeless_one_is_dropped() -> None:
     costs = torch.tensor([5, 5, 1, 1, 9, 9, 1, 2])
-    # 0, 1 cost 10 of 6; 2, 3 put both out; 4, 5 can never fit; 6, 7 fit beside 2, 3.
+    # 0, 1 cost 10 of 6; 2, 3 put both out; 4, 5 can never fit; 6, 7 fit with 2, 3.
     assert prefixes_that_fit(costs, 6, 2).tolist() == [2, 3, 6, 7]
     # With room for 4, making place for 6, 7 puts 2 out, and 6 alone comes in for it.
     assert prefixes_that_fit(costs, 4, 2).tolist() == [3, 6]

@@ -240,7 +240,7 @@ def test_the_best_thetas_of_two_scenarios_are_compared_seed_by_seed():
     assert other_way.verdict == "not reproduced"
 
 
-def test_other_memories_stand_beside_the_recall_of_the_tables_own(found):
+def test_other_memories_are_listed_next_to_the_recall_of_the_tables_own(found):
     text = found["near-perfect-recall"]["text"]
     assert "BayesPCN leaves 16.0 %" in text
     assert "Other memories, where they ran: modern Hopfield 4.0 %" in text
@@ -306,7 +306,7 @@ def test_for_equal_bytes_a_base_with_a_larger_buffer_stands_against_sharc(tmp_pa
     assert equal_base(results, layout, "class_il", "digits", "er", 200) is None
 
 
-def test_a_gain_that_grows_from_task_to_task_is_told_by_its_slope():
+def test_a_gain_that_grows_from_task_to_task_has_a_positive_slope():
     tasks, rows = range(1, 6), []
     for variant, slope in (("dense", 0.0), ("bayes_pcn-t0.8", 0.5)):
         rows += [

@@ -83,7 +83,7 @@ def test_without_runs_by_seed_the_summaries_are_compared_unpaired(tmp_path):
     assert (row["acc_move"], row["paired"]) == ("falls", False)
 
 
-def test_two_suites_without_a_common_cell_are_told_what_differs(tmp_path):
+def test_two_suites_without_a_common_cell_are_refused_with_what_differs(tmp_path):
     with pytest.raises(UserError) as error:
         compare(Results(fake_results.demo().results), Results(fake_results.small().results))
     assert "no cell in common" in str(error.value)
@@ -145,7 +145,7 @@ def test_results_lie_in_a_folder_under_a_suites_name_or_in_a_commit(project):
 
 
 @pytest.mark.parametrize("name", ["nothing", "HEAD:results/other", "--help", "HEAD~7"])
-def test_a_name_that_holds_no_results_is_told_where_they_may_lie(project, name):
+def test_a_name_without_results_is_refused_with_where_to_find_some(project, name):
     with pytest.raises(UserError) as error, results_of(name, "demo"):
         pass
     assert f"{name!r} holds no results" in str(error.value)

@@ -50,7 +50,7 @@ def offline(monkeypatch):
 
 
 @pytest.mark.usefixtures("offline")
-def test_a_truncated_archive_is_not_used_and_is_fetched_anew(tmp_path):
+def test_a_truncated_archive_is_not_used_but_fetched_again(tmp_path):
     archive, dataset = small.cifar10_official(folder_of(tmp_path, "cifar10"))
     archive.write_bytes(archive.read_bytes()[:-100])
     with pytest.raises(UserError, match=r"official: https://.* cannot be reached"):
@@ -89,7 +89,7 @@ def test_a_zip_archive_cut_short_is_called_damaged(tmp_path):
 
 @pytest.mark.parametrize("name", ["../out", "/etc/out", "a/../../out"])
 @pytest.mark.parametrize("kind", ["tar", "zip"])
-def test_an_entry_that_climbs_out_of_its_folder_is_refused(tmp_path, name, kind):
+def test_an_entry_outside_its_folder_is_refused(tmp_path, name, kind):
     path = tmp_path / f"x.{kind}"
     if kind == "tar":
         small.tar(path, {name: b"x"}, "w")

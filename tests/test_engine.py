@@ -15,8 +15,8 @@ from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.sampling import task_order
 from sharc.errors import UserError
+from sharc.mkl import fix_order_of_sums
 from sharc.randomness import generator
-from sharc.steady import fix_order_of_sums
 from sharc.strategies.agem import AGEM
 from sharc.strategies.clser import CLSER
 from sharc.strategies.derpp import DERpp

@@ -180,7 +180,7 @@ def test_sgd_stands_in_every_task_il_panel(module):
         assert any(line.get_color() == style.COLOURS["sgd"] for line in panel.get_lines())
 
 
-def test_pooled_storage_stands_beside_the_memories_though_it_masks_nothing():
+def test_pooled_storage_is_drawn_with_the_memories_though_it_masks_nothing():
     published = Results(Path(__file__).parents[1] / "results" / "demo")
     with style.styled():
         (drawing,) = memories.draw(published, Layout.of(fake_runs.LAYOUT))

@@ -63,7 +63,7 @@ def test_the_figure_of_theta_shades_the_ranges_that_its_claims_check():
     assert checked == theta.OPTIMUM
 
 
-def test_the_cost_that_is_told_is_the_cost_of_the_committed_results():
+def test_the_cost_in_the_docs_is_that_of_the_committed_results():
     made = json.loads((ROOT / "results/offline/made.json").read_text())
     hours = {stage["stage"]: stage["cpu_hours"] for stage in made["cost"]}
     took = made["duration"]

@@ -12,7 +12,7 @@ from sharc.errors import UserError
 from sharc.figures import ladder as plot
 from sharc.figures import style
 from sharc.results.ladder import decided
-from sharc.results.ladder_plan import Ladder
+from sharc.results.ladder_plan import LadderPlan
 from sharc.tables.ladder import markdown
 
 
@@ -53,14 +53,14 @@ def test_a_cell_that_does_not_read_a_switch_repeats_its_runs_and_says_so(tmp_pat
     assert not row_of(frame, 1, "dense")["reused"]
     assert row["acc_mean"] == pytest.approx(55.0)
     assert (row["effect_mean"], row["effect_low"], row["effect_high"]) == (0, 0, 0)
-    table = markdown(frame, Ladder.of(SMALL))
+    table = markdown(frame, LadderPlan.of(SMALL))
     line = next(line for line in table.splitlines() if "`saliency: relu_ge → abs_gt`" in line)
     assert "| = 55.00 |" in line
     assert "(now the preset paper)" in line
 
 
 def test_three_seeds_decide_no_effect_however_large_it_is(tmp_path):
-    paths, shape = worked(tmp_path), Ladder.of(SMALL)
+    paths, shape = worked(tmp_path), LadderPlan.of(SMALL)
     frame = frame_of(paths)
     assert row_of(frame, 1, "bayes_pcn-t0.8")["effect_low"] == 10  # for each of three seeds
     assert decided(frame) == [False] * len(frame)
@@ -72,7 +72,7 @@ def test_three_seeds_decide_no_effect_however_large_it_is(tmp_path):
 
 def test_the_table_marks_decided_effects_and_starts_with_the_papers_values(tmp_path):
     frame = frame_of(worked(tmp_path, FIVE), FIVE)
-    table = markdown(frame, Ladder.of(FIVE))
+    table = markdown(frame, LadderPlan.of(FIVE))
     lines = [line for line in table.splitlines() if line.startswith("| ")]
     assert lines[1].startswith("| printed in the paper |")
     assert "29.35 ± 7.79" in lines[1]
@@ -89,14 +89,14 @@ def test_a_run_that_failed_is_shown_as_missing_and_not_averaged(tmp_path, status
     assert (row["n"], row["n_missing"], row["effect_n"]) == (2, 1, 2)
     assert row["acc_mean"] == pytest.approx(52.5)  # of 50 and 55
     assert row["effect_mean"] == pytest.approx(30.5)  # of +30 and +31
-    table = markdown(frame, Ladder.of(SMALL))
+    table = markdown(frame, LadderPlan.of(SMALL))
     assert re.search(r"52\.50 ± 3\.54 \(n=2\)", table)
     assert "never averaged in" in table
 
 
 def test_a_cell_without_any_run_is_called_missing_in_table_and_figure(tmp_path):
     paths = [path for path in worked(tmp_path) if "rung01" not in str(path)]
-    frame, shape = frame_of(paths), Ladder.of(SMALL)
+    frame, shape = frame_of(paths), LadderPlan.of(SMALL)
     assert row_of(frame, 1, "dense")["n_missing"] == 3
     assert "| missing |" in markdown(frame, shape)
     with style.styled():
@@ -125,9 +125,11 @@ def test_the_sentences_name_the_switch_that_moves_most(made):
 
 
 def test_the_caption_states_the_part_of_the_data():
-    assert "5000 training images and 500 test images of each data set" in Ladder.of(SMALL).setting
+    assert (
+        "5000 training images and 500 test images of each data set" in LadderPlan.of(SMALL).setting
+    )
     for whole in (None, {"train_images": None, "test_images": None}):
-        assert "all images" in Ladder.of(SMALL | {"part": whole}).setting
+        assert "all images" in LadderPlan.of(SMALL | {"part": whole}).setting
 
 
 @pytest.mark.parametrize(
@@ -149,6 +151,6 @@ def test_a_record_that_does_not_belong_is_refused_by_name(tmp_path, change, said
 
 def test_a_plan_with_a_hole_or_without_a_key_is_refused():
     with pytest.raises(UserError, match="rung 0 of cifar10/er/dense"):
-        Ladder.of(SMALL | {"cells": SMALL["cells"][1:]})
+        LadderPlan.of(SMALL | {"cells": SMALL["cells"][1:]})
     with pytest.raises(UserError, match="lacks seeds"):
-        Ladder.of({key: value for key, value in SMALL.items() if key != "seeds"})
+        LadderPlan.of({key: value for key, value in SMALL.items() if key != "seeds"})

@@ -9,7 +9,7 @@ from fake_ladder import SMALL, frame_of, worked
 from sharc.artifacts.files import read_json, write_json
 from sharc.figures import ladder as plot
 from sharc.figures import style
-from sharc.results.ladder_plan import Ladder
+from sharc.results.ladder_plan import LadderPlan
 from sharc.stages import ladder
 from sharc.tables import ladder_words
 from test_report import Reader
@@ -29,7 +29,7 @@ def test_the_figure_is_small_and_has_a_panel_per_data_set_and_scenario(made):
 
 def test_sharc_is_solid_and_the_paper_is_a_line_through_every_panel(tmp_path):
     with style.styled():
-        drawn = plot.draw(frame_of(worked(tmp_path)), Ladder.of(SMALL))
+        drawn = plot.draw(frame_of(worked(tmp_path)), LadderPlan.of(SMALL))
     panel = drawn.figure.axes[1]
     assert panel.get_title() == "S-CIFAR-10, Class-IL"
     lines = panel.get_lines()

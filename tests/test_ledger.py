@@ -1,4 +1,4 @@
-"""What is really held, the base with as many bytes, and CLS-ER's heads: worked by hand."""
+"""Memory held, the base with as many bytes, and CLS-ER's heads: worked by hand."""
 
 import pandas as pd
 import pytest

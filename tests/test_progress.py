@@ -105,7 +105,7 @@ def test_without_any_record_the_line_counts_jobs_and_says_nothing_of_time():
     assert progress.left(elapsed=10.0) == pytest.approx(30.0)
 
 
-def test_a_machine_slower_than_the_record_is_not_told_that_it_is_nearly_done():
+def test_a_machine_slower_than_the_record_does_not_show_nearly_done():
     progress = Progress({"train": 20}, {"train": 4.0}, 80.0, began=0.0)
     progress.read("Finished jobid: 1 (Rule: train)")
     assert progress.left(elapsed=100.0) > 200.0  # a twentieth is done

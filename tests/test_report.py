@@ -88,7 +88,7 @@ def test_the_embedded_provenance_holds_runs_scores_commit_and_data(text):
     assert data["common"]["data"]["digits"] == {"sha256": "feed"}
 
 
-def test_a_cell_is_told_the_commit_of_its_own_training(tmp_path):
+def test_a_cell_shows_the_commit_of_its_own_training(tmp_path):
     made = fake_results.whole()
     common = {"commit": "1, 2", "training": {"digits/efficientnet_lite0/er/bayes_pcn": "2"}}
     cells = json.loads(page.provenance(Results(made.results), common))["cells"]

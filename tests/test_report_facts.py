@@ -24,7 +24,7 @@ def test_time_in_which_no_job_runs_is_not_computing() -> None:
     }  # fmt: skip
 
 
-def test_the_data_behind_a_number_are_told_by_size_and_digest_per_split() -> None:
+def test_the_data_behind_a_number_are_given_by_size_and_digest_per_split() -> None:
     splits = {"train": {"items": 4, "per_class": [2, 2], "digest": "fe"}}
     meta = {"dataset": "toy", "classes": ["a", "b"], "side": 8, "mean": [0.5], "splits": splits}
     assert facts.data_facts(meta) == {

@@ -167,7 +167,7 @@ def test_the_interaction_the_gains_were_made_of_comes_first():
     assert len(table) == 3
 
 
-def test_what_always_comes_together_is_not_told_apart():
+def test_what_always_comes_together_has_no_effect_of_its_own():
     together = [
         one for one in every() if (one.choices["fill"] == "none") == (one.choices["views"] == 5)
     ]

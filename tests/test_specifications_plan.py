@@ -94,7 +94,7 @@ def test_a_combination_the_model_refuses_is_listed_with_the_models_words(made):
     assert len(made.design.sample) == 20
 
 
-def test_what_is_too_dear_is_listed_with_its_reason(tmp_path):
+def test_what_is_too_expensive_is_listed_with_its_reason(tmp_path):
     excluded = [{"when": {"backbone": "vgg16", "method": "gem"}, "why": "hours per run"}]
     made = plan(params_with(tmp_path, excluded=excluded))
     reasons = [why for spec, why in made.design.illegal if spec.choices["method"] == "gem"]

@@ -123,7 +123,7 @@ def test_a_memory_is_a_source_of_the_runs_that_use_it():
     assert "src/sharc/memories/bayes_pcn.py" not in job.sources
 
 
-def test_a_users_own_file_counts_with_what_it_imports_from_us_and_from_beside_it(tmp_path: Path):
+def test_a_users_own_file_counts_with_what_it_imports_from_us_and_from_its_folder(tmp_path: Path):
     (tmp_path / "mine.py").write_text("import helper\nfrom sharc.strategies.er import ER\n")
     (tmp_path / "helper.py").write_text("import os\n")
     found = sources.source_files([str(tmp_path / "mine.py")])

@@ -82,7 +82,7 @@ def test_the_third_column_has_its_warning(out):
     )
 
 
-def test_the_papers_number_stands_beside_ours_with_the_difference(comparison):
+def test_the_papers_number_is_next_to_ours_with_the_difference(comparison):
     er = line(comparison, scenario="task_il", dataset="cifar10", method="er", buffer=200)
     assert (er["paper_acc"], er["paper_plus_acc"]) == (86.36, 91.48)
     assert er["paper_gain"] == pytest.approx(5.12)
@@ -142,13 +142,15 @@ def test_missing_runs_show_in_the_table_with_their_number(tmp_path):
     text = (tmp_path / "out" / "task_il_main.md").read_text()
     assert re.search(r"\| 50 \| ER \| \d+\.\d\d \(n=1\)", text)
     assert "| 50 | **ER⁺** | missing | missing |" in text
-    beside = (tmp_path / "out" / "comparison.md").read_text()
-    row = next(line.split(" | ") for line in beside.splitlines() if line.startswith("| Task-IL"))
+    comparison = (tmp_path / "out" / "comparison.md").read_text()
+    row = next(
+        line.split(" | ") for line in comparison.splitlines() if line.startswith("| Task-IL")
+    )
     assert re.fullmatch(r"\d+\.\d\d \(n=1\)", row[5])
     assert row[8] == "missing"
 
 
-def test_the_papers_third_column_is_counted_once_beside_two_data_sets():
+def test_the_papers_third_column_is_counted_once_next_to_two_data_sets():
     line = {"scenario": "task_il", "buffer": 200, "method": "er", "verdict": "improves"}
     line |= {"paper_direction": "improves"}
     names = ("cifar10", "mini_imagenet", "tiny_imagenet")

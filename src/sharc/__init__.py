@@ -16,7 +16,7 @@ used: `import sharc` alone loads neither torch nor pandas.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sharc.steady import fix_order_of_sums
+from sharc.mkl import fix_order_of_sums
 
 if TYPE_CHECKING:
     from sharc.engine.task_stream import TaskStream as TaskStream

@@ -50,8 +50,8 @@ def module_file(module: str, importer: Path | None = None) -> Path | None:
     """The file of a module, as `importer` would find it; None for what is not installed."""
     if is_path(module):
         return Path(module)
-    if importer is not None and (beside := neighbour(module, importer)):
-        return beside
+    if importer is not None and (near := neighbour(module, importer)):
+        return near
     first, *rest = module.split(".")
     spec = find_spec(first) if first else None
     if spec is None:

@@ -53,7 +53,7 @@ def acc(method: str, scenario: str, variant: str = "dense", field: str = "acc_me
 
 
 def table() -> str:
-    """ACC at buffer 200 without and with SHARC, the paper's beside ours."""
+    """ACC at buffer 200 without and with SHARC, the paper's next to ours."""
     shown = [row for row in rows("comparison.csv") if row["buffer"] in ("0", "200")]
     found = {(row["scenario"], row["method"], row["dataset"]): row for row in shown}
     datasets = list(dict.fromkeys(row["dataset"] for row in shown))

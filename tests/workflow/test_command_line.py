@@ -61,7 +61,7 @@ def test_a_folder_without_finished_features_is_no_crash(project: Project):
     assert "holds no finished features: build them with" in said
 
 
-def test_recalled_maps_are_drawn_beside_the_originals(finished: Project, tmp_path: Path):
+def test_recalled_maps_are_drawn_next_to_the_originals(finished: Project, tmp_path: Path):
     picture = tmp_path / "maps.png"
     name = f"{RUNS}/er/modern_hopfield-t0.8/b50/seed0.json"
     finished.run("sharc", "inspect", name, "--picture", str(picture))

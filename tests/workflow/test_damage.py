@@ -58,7 +58,7 @@ def test_flipped_bytes_are_named_and_exactly_their_jobs_are_built_again(
     assert "up to date" in project.run("dvc", "status")
 
 
-def test_cut_tails_of_every_kind_and_a_flipped_receipt_are_mended_in_one_build(
+def test_cut_tails_of_every_kind_and_a_flipped_receipt_are_repaired_in_one_build(
     finished: Project, project: Project
 ):
     for artifact, _ in KINDS.values():
@@ -80,12 +80,12 @@ def test_every_artifact_is_guarded_against_flips_cuts_and_loss(
             whole = Path(name).read_bytes()
             for harm in (flip, flip, flip, cut):
                 harm(Path(name), chance)
-                assert receipt.damage() == f"{name} was modified"
+                assert receipt.first_mismatch() == f"{name} was modified"
                 Path(name).write_bytes(whole)
                 tried += 1
             Path(name).unlink()
-            assert receipt.damage() == f"{name} is missing"
+            assert receipt.first_mismatch() == f"{name} is missing"
             Path(name).write_bytes(whole)
-            assert receipt.damage() is None
+            assert receipt.first_mismatch() is None
     assert tried > 200
     print(f"{tried} flips and cuts, all noticed")

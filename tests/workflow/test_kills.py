@@ -49,7 +49,7 @@ def test_twenty_kills_over_all_stages_leave_no_trace_in_the_results(
     assert "Nothing to be done" in project.snakemake()
 
 
-def test_a_build_killed_while_dvc_is_told_leaves_the_two_in_agreement(separate: Project):
+def test_a_build_killed_during_dvc_commit_leaves_both_tools_consistent(separate: Project):
     for moment in (0.0, 0.8, 1.6):  # seconds; DVC needs about two
         forget(separate, "report")
         build = Build(separate)
@@ -63,7 +63,7 @@ def test_a_build_killed_while_dvc_is_told_leaves_the_two_in_agreement(separate: 
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.4])
-def test_a_lock_that_dvc_wrote_half_is_written_anew(project: Project, kept: float):
+def test_a_half_written_dvc_lock_is_rewritten(project: Project, kept: float):
     lock = project.folder / "dvc.lock"
     whole = lock.read_text()
     lock.write_text(whole[: int(kept * len(whole))] + "\n  cut")
@@ -75,7 +75,7 @@ def test_a_lock_that_dvc_wrote_half_is_written_anew(project: Project, kept: floa
     assert "Nothing to be done" in project.snakemake()
 
 
-def test_a_build_that_dvc_was_never_told_of_is_told_by_the_next(project: Project):
+def test_a_build_not_recorded_in_dvc_is_recorded_by_the_next(project: Project):
     (project.folder / "dvc.lock").unlink()
     assert "report:all: kept" in project.snakemake()
     assert "up to date" in project.run("dvc", "status")

@@ -28,7 +28,7 @@ DAMAGED = {  # artifact: the job that makes it
 
 
 @pytest.fixture(scope="module")
-def climbed(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Project:
+def with_ladder(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Project:
     """A built suite with a ladder; seeds that are not their own places in the list."""
     folder = tmp_path_factory.mktemp("ladder") / "sharc"
     project = forks.project(clone(folder, methods=("sgd",)).folder)
@@ -38,8 +38,8 @@ def climbed(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Project:
 
 
 @pytest.fixture
-def copied(climbed: Project, tmp_path: Path) -> Project:
-    return climbed.copied(tmp_path / "sharc")
+def copied(with_ladder: Project, tmp_path: Path) -> Project:
+    return with_ladder.copied(tmp_path / "sharc")
 
 
 def test_the_ladder_is_built_once_and_both_tools_rest(copied: Project):
@@ -57,13 +57,13 @@ def test_a_switch_of_the_reference_rebuilds_the_ladder_and_no_table(copied: Proj
 
 @pytest.mark.parametrize("artifact", DAMAGED)
 def test_a_flipped_byte_is_noticed_and_exactly_its_job_is_built_again(
-    climbed: Project, copied: Project, artifact: str
+    with_ladder: Project, copied: Project, artifact: str
 ):
     flip(copied.folder / artifact, random.Random(artifact))
     output = copied.snakemake()
     assert f"{artifact} was modified since it was built: it will be rebuilt." in output
     assert built(output) == {DAMAGED[artifact]}
-    assert copied.results() == climbed.results()
+    assert copied.results() == with_ladder.results()
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_flipped_byte_is_noticed_and_exactly_its_job_is_built_again(
     ],
 )
 def test_a_full_disk_is_said_to_be_full(
-    climbed: Project, copied: Project, artifact: str, target: str
+    with_ladder: Project, copied: Project, artifact: str, target: str
 ):
     words = ("python", "-m", "sharc.entry.job", target, "--suite", "demo", "--log", "it.log")
     with small_disk(copied.folder / "outputs") as disk:
@@ -86,19 +86,19 @@ def test_a_full_disk_is_said_to_be_full(
         assert "Traceback" not in output
         disk.free()
         assert "built" in copied.run(*words)
-        assert copied.results() == climbed.results()
+        assert copied.results() == with_ladder.results()
 
 
 def test_kills_in_the_ladders_stages_leave_no_trace_in_the_results(
-    climbed: Project, copied: Project
+    with_ladder: Project, copied: Project
 ):
     chance, separate = random.Random(7), Project(copied.folder)  # to be struck as a user's are
     struck = [strike(separate, s, chance, jobs=True) for s in ("streamed", "rungs", "ladder")]
-    assert_whole_or_absent(copied, climbed.results())
+    assert_whole_or_absent(copied, with_ladder.results())
     copied.snakemake()
     for build in struck:
         build.end()
-    assert copied.results() == climbed.results()
+    assert copied.results() == with_ladder.results()
 
 
 def test_a_suite_trains_under_the_reference_protocol(tmp_path: Path):

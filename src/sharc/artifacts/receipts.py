@@ -21,8 +21,8 @@ class Receipt:
     outputs: dict[str, str]
     failed: dict[str, str] = field(default_factory=dict)
 
-    def damage(self) -> str | None:
-        """The first thing wrong with the outputs on disk, or None."""
+    def first_mismatch(self) -> str | None:
+        """The first output that is not on disk as it was made, and how it differs; or None."""
         for name, expected in self.outputs.items():
             path = Path(name)
             if not os.path.isfile(name):  # noqa: PTH113 - False for any name no file can have

@@ -13,7 +13,7 @@ from sharc.artifacts.provenance import FOLDER
 from sharc.errors import UserError
 
 console = Console()
-_TOLD = ("commit", "dirty", "suite", "wall_seconds", "cpu_seconds", "peak_memory_mb", "device")
+_SHOWN = ("commit", "dirty", "suite", "wall_seconds", "cpu_seconds", "peak_memory_mb", "device")
 
 
 def inspect_artifact(path: Path, picture: Path | None = None) -> None:
@@ -158,6 +158,6 @@ def _show_provenance(path: Path) -> None:
         if owned:
             console.print(
                 f"\n[bold]{record['job']}[/] "
-                + ", ".join(f"{name} {record[name]}" for name in _TOLD if name in record)
+                + ", ".join(f"{name} {record[name]}" for name in _SHOWN if name in record)
             )
             console.print(f"key {record['key'][:16]}, {len(owned)} of its files are shown here")

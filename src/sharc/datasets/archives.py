@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 from sharc.errors import UserError
 
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, OSError)
-Wanted = Callable[[str], bool]
+Selects = Callable[[str], bool]
 
 
-def members(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
+def members(path: Path, wanted: Selects) -> Iterator[tuple[str, bytes]]:
     """(name, content) of the wanted files of a tar archive, a zip archive or a folder."""
     if not path.exists():
         raise UserError(f"{path} does not exist")
@@ -30,14 +30,14 @@ def members(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
         raise UserError(f"archive {path} is damaged: {error}") from None
 
 
-def _of_folder(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
+def _of_folder(path: Path, wanted: Selects) -> Iterator[tuple[str, bytes]]:
     for file in sorted(path.rglob("*")):
         name = file.relative_to(path).as_posix()
         if file.is_file() and wanted(name):
             yield name, file.read_bytes()
 
 
-def _of_tar(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
+def _of_tar(path: Path, wanted: Selects) -> Iterator[tuple[str, bytes]]:
     with tarfile.open(path, "r|*") as archive:
         for member in archive:
             _refuse_unsafe(path, member.name, member.isfile() or member.isdir())
@@ -46,7 +46,7 @@ def _of_tar(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
                 yield member.name, handle.read() if handle else b""
 
 
-def _of_zip(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
+def _of_zip(path: Path, wanted: Selects) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             kind = member.external_attr >> 28  # the Unix file type: 0xA is a link

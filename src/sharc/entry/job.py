@@ -57,7 +57,7 @@ def build(graph: Graph, job: Job, threads: int) -> str:
         raise UserError(f"{job.id} cannot be built before {needed}.")
     key, forced = graph.key(job, inputs), job.id in os.environ.get(FORCED, "").split()
     receipt = job.load_receipt()
-    current = receipt and receipt.key == key and not receipt.failed and not receipt.damage()
+    current = receipt and receipt.key == key and not receipt.failed and not receipt.first_mismatch()
     if current and not forced:
         return "kept: its inputs have not changed"
     for name, expected in inputs.items():

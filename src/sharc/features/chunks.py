@@ -1,8 +1,8 @@
 """The cache's files: chunks that are complete or absent, and a list of them with their settings.
 
 While the work goes on, `progress.json` names the settings and the digest of every complete chunk;
-at the end the same ledger moves into `meta.json`. A chunk is reused only if its settings are the
-current ones and its bytes those that the ledger names.
+at the end the same list moves into `meta.json`. A chunk is reused only if its settings are the
+current ones and its bytes have the listed digest.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def chunk_name(part: str, number: int) -> str:
     return f"{part}-{number:04d}.safetensors"
 
 
-class Ledger:
+class CacheFiles:
     """Which chunks of the folder are complete and belong to `settings`."""
 
     def __init__(self, folder: Path, settings: str) -> None:
@@ -51,7 +51,7 @@ class Ledger:
         self._note()
 
     def _claimed(self, path: Path) -> dict[str, str]:
-        """The chunks an earlier ledger names, if it was kept for the same settings."""
+        """The chunks an earlier list names, if it was kept for the same settings."""
         try:
             content = read_json(path)
             same = content["settings_digest"] == self.settings

@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from sharc.figures.style import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, panels
 from sharc.results import labels
 from sharc.results.ladder import decided
-from sharc.results.ladder_plan import Column, Ladder
+from sharc.results.ladder_plan import Column, LadderPlan
 from sharc.results.layout import SCENARIOS
 from sharc.tables import ladder_words
 
@@ -17,7 +17,7 @@ _APART = 0.16  # of a row, between the series of one panel: intervals must not h
 _DIM = "#555555"
 
 
-def draw(frame: pd.DataFrame, ladder: Ladder) -> Drawing:
+def draw(frame: pd.DataFrame, ladder: LadderPlan) -> Drawing:
     """Rows of panels: data sets; columns: scenarios. Each row down changes one more switch."""
     size = (3.3, 0.9 + 0.28 * (len(ladder.rungs) + 1))
     figure, axes = panels(len(ladder.datasets), 2, size, sharey=True)
@@ -33,7 +33,7 @@ def draw(frame: pd.DataFrame, ladder: Ladder) -> Drawing:
     return Drawing(NAME, TITLE, _caption(ladder), figure)
 
 
-def _panel(axes: Axes, frame: pd.DataFrame, ladder: Ladder, dataset: str) -> None:
+def _panel(axes: Axes, frame: pd.DataFrame, ladder: LadderPlan, dataset: str) -> None:
     columns = ladder.columns_of(dataset)
     for index, column in enumerate(columns):
         mine = frame[(frame["method"] == column.method) & (frame["variant"] == column.variant)]
@@ -98,7 +98,7 @@ def _printed(axes: Axes, value: float, column: Column, shift: float) -> None:
     )  # fmt: skip
 
 
-def _names(axes: Axes, ladder: Ladder) -> None:
+def _names(axes: Axes, ladder: LadderPlan) -> None:
     """The rows' names, read downwards: the paper, the reference, then one switch each."""
     names = ["printed in the paper"]
     for rung in ladder.rungs:
@@ -113,7 +113,7 @@ def _names(axes: Axes, ladder: Ladder) -> None:
         axes.get_yticklabels()[row].set_fontweight("bold")
 
 
-def _legend(ladder: Ladder) -> list[Line2D]:
+def _legend(ladder: LadderPlan) -> list[Line2D]:
     columns = dict.fromkeys((column.method, column.plus, column.label) for column in ladder.columns)
     return [
         Line2D([], [], color=COLOURS.get(method, "#333333"), ls=PLUS_LINE if plus else BASE_LINE,
@@ -126,7 +126,7 @@ def _legend(ladder: Ladder) -> list[Line2D]:
     ]  # fmt: skip
 
 
-def _caption(ladder: Ladder) -> str:
+def _caption(ladder: LadderPlan) -> str:
     return (
         f"{ladder_words.caption(ladder)} Each row changes one more switch. Dotted and hollow: the "
         "method alone; solid and filled: with SHARC. Bars: 95 % bootstrap interval over seeds. A "

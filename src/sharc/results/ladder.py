@@ -9,7 +9,7 @@ import pandas as pd
 
 from sharc import metrics
 from sharc.errors import UserError
-from sharc.results.ladder_plan import Column, Ladder, Rung
+from sharc.results.ladder_plan import Column, LadderPlan, PlannedRung
 from sharc.results.layout import SCENARIOS
 from sharc.results.paper import Paper
 from sharc.results.records import checked
@@ -27,7 +27,7 @@ BySeed = dict[int, float]
 Scores = dict[tuple[int, Column, str], BySeed]
 
 
-def scores(paths: Sequence[Path], ladder: Ladder) -> Scores:
+def scores(paths: Sequence[Path], ladder: LadderPlan) -> Scores:
     """ACC by seed of every successful run, per (rung it was made at, column, scenario)."""
     planned = {(at, column) for (_, column), at in ladder.runs_from.items()}
     seen: dict[tuple[int, Column, int], Path] = {}
@@ -55,16 +55,16 @@ def _identity(record: dict[str, Any], path: Path) -> tuple[int, Column, int]:
     return record["rung"], column, record["seed"]
 
 
-def _foreign(record: dict[str, Any], ladder: Ladder) -> bool:
+def _foreign(record: dict[str, Any], ladder: LadderPlan) -> bool:
     return bool(record["backbone"] != ladder.backbone or record["buffer"] != ladder.buffer)
 
 
-def table(found: Scores, ladder: Ladder, paper: Paper) -> pd.DataFrame:
+def table(found: Scores, ladder: LadderPlan, paper: Paper) -> pd.DataFrame:
     """One row per rung, column and scenario; a missing run is counted, never averaged over."""
     return pd.DataFrame(list(_rows(found, ladder, paper)), columns=list(COLUMNS))
 
 
-def _rows(found: Scores, ladder: Ladder, paper: Paper) -> Iterator[dict[str, Any]]:
+def _rows(found: Scores, ladder: LadderPlan, paper: Paper) -> Iterator[dict[str, Any]]:
     for below, rung in zip((None, *ladder.rungs), ladder.rungs, strict=False):
         for dataset in ladder.datasets:
             for column in ladder.columns_of(dataset):
@@ -81,7 +81,11 @@ def _rows(found: Scores, ladder: Ladder, paper: Paper) -> Iterator[dict[str, Any
 
 
 def _numbers(
-    found: Scores, ladder: Ladder, rungs: tuple[Rung, Rung | None], column: Column, scenario: str
+    found: Scores,
+    ladder: LadderPlan,
+    rungs: tuple[PlannedRung, PlannedRung | None],
+    column: Column,
+    scenario: str,
 ) -> dict[str, float]:
     """ACC here, and its difference to the rung before, of the seeds that both have."""
     here, before = (
@@ -98,7 +102,7 @@ def _numbers(
     }  # fmt: skip
 
 
-def _printed(paper: Paper, ladder: Ladder, column: Column, scenario: str) -> dict[str, float]:
+def _printed(paper: Paper, ladder: LadderPlan, column: Column, scenario: str) -> dict[str, float]:
     cell = paper.cell(scenario, column.dataset, column.method, ladder.buffer, plus=column.plus)
     return {
         "paper_acc": NAN if cell is None else cell.acc_mean,

@@ -28,7 +28,7 @@ class Column(NamedTuple):
         return labels.method(self.method) + (labels.PLUS if self.plus else "")
 
 
-class Rung(NamedTuple):
+class PlannedRung(NamedTuple):
     """One step: the switch that differs from the rung before; none at the reference."""
 
     number: int
@@ -38,7 +38,7 @@ class Rung(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ladder:
+class LadderPlan:
     """From the preset `reference`, the first rung, to `paper`, the last, one switch at a time."""
 
     buffer: int
@@ -47,12 +47,12 @@ class Ladder:
     backbone: str
     seeds: tuple[int, ...]
     part: Mapping[str, int | None]
-    rungs: tuple[Rung, ...]
+    rungs: tuple[PlannedRung, ...]
     columns: tuple[Column, ...]
     runs_from: Mapping[tuple[int, Column], int]
 
     @classmethod
-    def of(cls, layout: Mapping[str, Any]) -> "Ladder":
+    def of(cls, layout: Mapping[str, Any]) -> "LadderPlan":
         """From the plain mapping a workflow passes, checked."""
         if absent := [name for name in _NEEDED if name not in layout]:
             raise UserError(f"the ladder's layout lacks {', '.join(absent)}: see params.yaml.")
@@ -68,7 +68,7 @@ class Ladder:
             seeds=tuple(layout["seeds"]),
             part=layout["part"] or {},
             rungs=tuple(
-                Rung(*(rung[name] for name in Rung._fields))
+                PlannedRung(*(rung[name] for name in PlannedRung._fields))
                 for rung in sorted(layout["rungs"], key=lambda rung: int(rung["number"]))
             ),
             columns=tuple(dict.fromkeys(column for _, column in runs_from)),

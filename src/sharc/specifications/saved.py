@@ -73,7 +73,7 @@ def read(folder: Path) -> tuple[Questions, Measured]:
 
 
 def read_runs(folder: Path) -> pd.DataFrame:
-    """The table of runs; an id such as 12e34567 is no number."""
+    """The table of runs; an id such as 12e34567 is not a number."""
     texts = dict.fromkeys(("specification", "arm", "run"), str)
     return pd.read_csv(folder / RUNS, dtype=texts)
 

@@ -57,7 +57,7 @@ def _seen_before(
     if shared := sum(item in train for item in digests["test"]):
         remarks.append(
             f"{shared} of {len(digests['test'])} test images are training images of the same class "
-            "too: accuracy on them is no test of anything but memory"
+            "too: accuracy on them tests nothing but memory"
         )
     return [remark for remark in remarks if remark]
 

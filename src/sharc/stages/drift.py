@@ -22,7 +22,7 @@ from sharc.datasets.raw import RawData
 from sharc.engine.sampling import task_order
 from sharc.features.augment import Views
 from sharc.features.cache import drifted_test, view_part
-from sharc.features.chunks import Ledger, chunk_name, chunk_rows
+from sharc.features.chunks import CacheFiles, chunk_name, chunk_rows
 from sharc.features.drift import MOMENTUM, Drift
 from sharc.features.engines import choose_device, example
 from sharc.features.pipeline import Extractor
@@ -87,15 +87,15 @@ def build(  # noqa: PLR0913 - one argument per key of the params block
         "batch": batch,
         "momentum": MOMENTUM,
     }
-    ledger = Ledger(out, digest_of(settings))
+    files = CacheFiles(out, digest_of(settings))
     save(out / "labels.safetensors", {s: data.labels(s) for s in ("train", "test")})
     courses = [c for seed in seeds for c in _courses(tasks, seed, batch, joint)]
     wanted: set[str] = set()
     for course in tqdm(courses, desc=data.meta["dataset"], disable=None):
         names = set(_names(course, passes, len(data.labels("train")), chunk_rows(shape)))
         wanted |= names
-        if not names <= ledger.chunks.keys():
-            _Passage(data, drift, course, batch, views, shape).write(ledger)
+        if not names <= files.chunks.keys():
+            _Passage(data, drift, course, batch, views, shape).write(files)
     meta = {
         "dataset": data.meta["dataset"],
         "classes": data.meta["classes"],
@@ -106,7 +106,7 @@ def build(  # noqa: PLR0913 - one argument per key of the params block
         "map_shape": list(shape),
         "chunk_rows": chunk_rows(shape),
     }
-    ledger.close(meta, wanted)
+    files.close(meta, wanted)
 
 
 def _courses(tasks: list[dict[str, Any]], seed: int, batch: int, joint: bool) -> Iterator[Course]:
@@ -150,17 +150,17 @@ class _Passage:
         self.pooled = np.zeros((items, shape[-1]), dtype=np.float32)
         self.shape, self.rows = shape, chunk_rows(shape)
 
-    def write(self, ledger: Ledger) -> None:
+    def write(self, files: CacheFiles) -> None:
         """Train on every batch, test after every task, then write what was seen."""
         self.drift.restart()
-        with TemporaryFile(dir=ledger.folder) as scratch:
-            maps = self._maps_in(scratch, ledger.folder)
-            self._test(ledger, 0)
+        with TemporaryFile(dir=files.folder) as scratch:
+            maps = self._maps_in(scratch, files.folder)
+            self._test(files, 0)
             for number, order in enumerate(self.course.orders):
                 for start in range(0, len(order), self.batch):
                     self._step(order[start : start + self.batch], maps)
-                self._test(ledger, number + 1)
-            self._save(ledger, maps)
+                self._test(files, number + 1)
+            self._save(files, maps)
 
     def _maps_in(self, scratch: IO[bytes], folder: Path) -> Array:
         """Space for each image's map, reserved now: a mapped file on a full disk would crash."""
@@ -177,19 +177,19 @@ class _Passage:
         self.pooled[rows] = pooled.cpu().numpy()
         maps[np.searchsorted(self.course.images, rows)] = found.cpu().numpy()
 
-    def _test(self, ledger: Ledger, trained: int) -> None:
+    def _test(self, files: CacheFiles, trained: int) -> None:
         index = self.course.tests[trained]
         images = torch.from_numpy(np.ascontiguousarray(self.data.images("test")[index]))
         for k in self.drift.passes:
             part = drifted_test(self.course.seed, k, trained, joint=self.course.joint)
             pooled = self.drift.test(images, k).cpu().numpy()
-            ledger.keep(chunk_name(part, 0), {"index": index, "pooled": pooled})
+            files.keep(chunk_name(part, 0), {"index": index, "pooled": pooled})
 
-    def _save(self, ledger: Ledger, maps: Array) -> None:
+    def _save(self, files: CacheFiles, maps: Array) -> None:
         images = self.course.images
         for number, start in enumerate(range(0, len(self.pooled), self.rows)):
             mine = images[(images >= start) & (images < start + self.rows)]
             kept = mine[:0] if self.course.joint else mine  # JOINT replays nothing
             content = {"index": kept, "pooled": self.pooled[start : start + self.rows]}
             content["maps"] = maps[np.searchsorted(images, kept)]
-            ledger.keep(chunk_name(self.course.view, number), content)
+            files.keep(chunk_name(self.course.view, number), content)

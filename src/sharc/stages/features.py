@@ -13,7 +13,7 @@ from sharc.backbones.base import IMAGENET_MEAN, IMAGENET_STD
 from sharc.datasets.raw import RawData
 from sharc.errors import UserError, unknown
 from sharc.features.cache import view_part
-from sharc.features.chunks import Ledger, Writer, chunk_name, chunk_rows
+from sharc.features.chunks import CacheFiles, Writer, chunk_name, chunk_rows
 from sharc.features.engines import Engine, choose_engine
 from sharc.features.extraction import Extraction, Part
 from sharc.features.pipeline import Constants, Extractor
@@ -67,11 +67,11 @@ def build(  # noqa: PLR0913 - one argument per key of the params block
     named = named_images(data, split)
     if split is not None:
         settings["images"] = digest_of({s: rows.tolist() for s, rows in named.items()})
-    ledger = Ledger(out, digest_of(settings))
+    files = CacheFiles(out, digest_of(settings))
     kept = named["train"][mapped_rows(len(named["train"]), maps_share)]
     save(out / "labels.safetensors", {s: data.labels(s) for s in ("train", "test")})
     work = Extraction(data, runner, named, kept, seed, shape)
-    wanted = _extract(work, ledger, _parts(views), chunk_rows(shape))
+    wanted = _extract(work, files, _parts(views), chunk_rows(shape))
     meta = {
         "dataset": data.meta["dataset"],
         "classes": data.meta["classes"],
@@ -81,7 +81,7 @@ def build(  # noqa: PLR0913 - one argument per key of the params block
         "map_shape": list(shape),
         "chunk_rows": chunk_rows(shape),
     }
-    ledger.close(meta, wanted)
+    files.close(meta, wanted)
 
 
 def constants(
@@ -137,17 +137,17 @@ def _quiet() -> bool | None:
     return False if "SHARC_PROGRESS" in os.environ else None
 
 
-def _extract(work: Extraction, ledger: Ledger, parts: list[Part], rows: int) -> set[str]:
+def _extract(work: Extraction, files: CacheFiles, parts: list[Part], rows: int) -> set[str]:
     """Compute every chunk that is not there yet; the names of all that belong to the cache."""
     wanted = set()
     sizes = {part: len(work.data.labels(part.split)) for part in parts}
     total = sum(sizes.values())
-    with Writer(ledger.keep) as writer, tqdm(total=total, unit="img", disable=_quiet()) as bar:
+    with Writer(files.keep) as writer, tqdm(total=total, unit="img", disable=_quiet()) as bar:
         for part, size in sizes.items():
             for number, start in enumerate(range(0, size, rows)):
                 name, end = chunk_name(part.name, number), min(start + rows, size)
                 wanted.add(name)
-                if name not in ledger.chunks:
+                if name not in files.chunks:
                     writer.put(name, work.chunk(part, start, end))
                 bar.update(end - start)
     return wanted

@@ -8,7 +8,7 @@ from sharc.artifacts.files import write_json, write_text
 from sharc.figures import ladder as plot
 from sharc.figures.style import save, styled
 from sharc.results import ladder as rows
-from sharc.results.ladder_plan import Ladder
+from sharc.results.ladder_plan import LadderPlan
 from sharc.results.paper import Paper
 from sharc.tables import ladder as table
 from sharc.tables import ladder_words
@@ -20,7 +20,7 @@ def build(records: Sequence[Path], paper_csv: Path, out: Path, *, layout: dict[s
     A record is a run's, with the key `rung`: the rung it was made at. A planned run that is
     missing, failed or diverged is counted in `n_missing` and shown, never averaged over.
     """
-    ladder = Ladder.of(layout)
+    ladder = LadderPlan.of(layout)
     frame = rows.table(rows.scores(records, ladder), ladder, Paper(paper_csv))
     write_text(out / "ladder.csv", rows.csv(frame))
     write_text(out / "ladder.md", table.markdown(frame, ladder))

@@ -7,7 +7,7 @@ import pandas as pd
 
 from sharc.results import labels
 from sharc.results.ladder import verdict
-from sharc.results.ladder_plan import Ladder, Rung
+from sharc.results.ladder_plan import LadderPlan, PlannedRung
 from sharc.results.layout import SCENARIOS
 from sharc.results.verdicts import ARROWS, IMPROVES, WORSENS
 from sharc.tables import ladder_words
@@ -17,18 +17,18 @@ PRINTED = "printed in the paper"
 Json = dict[str, Any]
 
 
-def blocks(frame: pd.DataFrame, ladder: Ladder) -> list[Json]:
+def blocks(frame: pd.DataFrame, ladder: LadderPlan) -> list[Json]:
     """Per data set: heads, and rows of text; plain values for the tables and the report."""
     return [_block(frame[frame["dataset"] == name], ladder, name) for name in ladder.datasets]
 
 
-def _block(frame: pd.DataFrame, ladder: Ladder, dataset: str) -> Json:
+def _block(frame: pd.DataFrame, ladder: LadderPlan, dataset: str) -> Json:
     columns = ladder.columns_of(dataset)
     heads = [(scenario, column) for scenario in SCENARIOS for column in columns]
     keys = ["rung", "scenario", "method", "variant"]
     cells = {tuple(row[key] for key in keys): row for row in frame.to_dict("records")}
 
-    def line(rung: Rung) -> list[dict[str, Any]]:
+    def line(rung: PlannedRung) -> list[dict[str, Any]]:
         return [cells[rung.number, scenario, p.method, p.variant] for scenario, p in heads]
 
     printed = [_paper(cell) for cell in line(ladder.rungs[0])]
@@ -44,7 +44,7 @@ def _block(frame: pd.DataFrame, ladder: Ladder, dataset: str) -> Json:
     }
 
 
-def _names(rung: Rung, ladder: Ladder) -> dict[str, str]:
+def _names(rung: PlannedRung, ladder: LadderPlan) -> dict[str, str]:
     """The row's key in params.yaml and the same in words; the ends are the two presets."""
     if rung.switch is None:
         return {"name": "reference", "what": "what the authors' code does"}
@@ -83,7 +83,7 @@ def _joined(*texts: str) -> str:
     return " ".join(filter(None, texts))
 
 
-def tables(frame: pd.DataFrame, ladder: Ladder) -> list[Table]:
+def tables(frame: pd.DataFrame, ladder: LadderPlan) -> list[Table]:
     """One table per data set."""
     caption = ladder_words.caption(ladder)
     return [
@@ -114,7 +114,7 @@ def _text(block: Json) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=pd.MultiIndex.from_tuples(columns))
 
 
-def markdown(frame: pd.DataFrame, ladder: Ladder) -> str:
+def markdown(frame: pd.DataFrame, ladder: LadderPlan) -> str:
     """What the ladder says in sentences, a table per data set, and how to read them."""
     said = "".join(f"- {sentence}\n" for sentence in ladder_words.sentences(frame, ladder))
     titles = [labels.dataset(name) for name in ladder.datasets]

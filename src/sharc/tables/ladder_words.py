@@ -7,7 +7,7 @@ import pandas as pd
 
 from sharc.results import labels
 from sharc.results.ladder import decided
-from sharc.results.ladder_plan import Ladder
+from sharc.results.ladder_plan import LadderPlan
 from sharc.results.layout import SCENARIOS
 from sharc.results.statistics import FEWEST
 from sharc.results.verdicts import ARROWS, IMPROVES, WORSENS
@@ -67,7 +67,7 @@ def change(name: str, before: Any, after: Any) -> str:
     return f"{value(name, before)} {ARROW} {value(name, after)}"
 
 
-def sentences(frame: pd.DataFrame, ladder: Ladder) -> list[str]:
+def sentences(frame: pd.DataFrame, ladder: LadderPlan) -> list[str]:
     """Per scenario: how far from the paper at both ends, and which switch moves ACC most."""
     found = []
     for scenario in SCENARIOS:
@@ -78,7 +78,7 @@ def sentences(frame: pd.DataFrame, ladder: Ladder) -> list[str]:
     return found
 
 
-def _distance(frame: pd.DataFrame, ladder: Ladder) -> str:
+def _distance(frame: pd.DataFrame, ladder: LadderPlan) -> str:
     gaps = (frame["acc_mean"] - frame["paper_acc"]).abs()
     keys = [frame["dataset"], frame["method"], frame["variant"]]
     ends = [
@@ -142,7 +142,7 @@ def notes(frame: pd.DataFrame) -> list[str]:
     return found
 
 
-def caption(ladder: Ladder) -> str:
+def caption(ladder: LadderPlan) -> str:
     """What the table and the figure show."""
     methods = " and ".join(dict.fromkeys(labels.method(column.method) for column in ladder.columns))
     return (

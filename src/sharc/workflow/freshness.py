@@ -50,8 +50,8 @@ def _state(graph: Graph, job: Job, known: dict[str, State], retry: bool) -> Stat
         return State(False, changes(graph, job, inputs, receipt))
     if retry and receipt.failed:
         return State(False, f"{len(receipt.failed)} of its runs failed last time")
-    damage = receipt.damage()
-    return State(damage is None, damage or "", damaged=damage is not None)
+    why = receipt.first_mismatch()
+    return State(why is None, why or "", damaged=why is not None)
 
 
 def order_times(graph: Graph, found: dict[str, State]) -> None:

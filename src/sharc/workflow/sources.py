@@ -71,8 +71,8 @@ def _imported_by_outsider(file: Path) -> Iterator[str]:
         if name.split(".", maxsplit=1)[0] == PACKAGE:
             if _file_of(name) is not None:
                 yield name
-        elif (beside := neighbour(name, file)) is not None:
-            yield str(beside)
+        elif (near := neighbour(name, file)) is not None:
+            yield str(near)
 
 
 def as_in_a_clone(name: str) -> str:
