@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from sharc.artifacts.runs import DENSE
 from sharc.config import Params
 from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
-from sharc.grid import DENSE, Cell, Variant
+from sharc.grid import Cell, Variant
 from sharc.pipeline.options import train_settings
 from sharc.project import load_params
 from sharc.registry import pick
@@ -106,7 +107,7 @@ def train(  # noqa: PLR0913 - all but three have a good default
     specs = [RunSpec(seed=seed, buffer=size, theta=theta) for seed in seeds]
     results = train_runs(stream, specs, made.strategy, made.options, made.make_buffer)
     who = name or (method if isinstance(method, str) else method.__name__)
-    identity = _identity(Cell(stream.name, "-", who, Variant(memory, theta), size))
+    identity = Cell(stream.name, "-", who, Variant(memory, theta), size).identity
     records = [
         record_of(identity | {"seed": result.spec.seed}, result, stream, made.recorded)
         for result in results
@@ -157,15 +158,3 @@ def _made(
     recorded = train_settings(params, like, memory or DENSE, [])["options"] | {"method": options}
     made: Method = make_method(like, memory or DENSE, recorded, params.train.device)
     return replace(made, strategy=method)
-
-
-def _identity(cell: Cell) -> dict[str, Any]:
-    return {
-        "dataset": cell.dataset,
-        "backbone": cell.backbone,
-        "method": cell.method,
-        "variant": cell.variant.name,
-        "memory": cell.variant.memory,
-        "theta": cell.variant.theta,
-        "buffer": cell.buffer,
-    }

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from sharc.artifacts.runs import DENSE
 from sharc.config import Params
 from sharc.registry import replays
-
-DENSE = "dense"
 
 
 @dataclass(frozen=True, order=True)
@@ -31,6 +31,19 @@ class Cell:
     method: str
     variant: Variant
     buffer: int
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What the records of its runs say of themselves, apart from the seed."""
+        return {
+            "dataset": self.dataset,
+            "backbone": self.backbone,
+            "method": self.method,
+            "variant": self.variant.name,
+            "memory": self.variant.memory,
+            "theta": self.variant.theta,
+            "buffer": self.buffer,
+        }
 
 
 def cells(params: Params) -> list[Cell]:

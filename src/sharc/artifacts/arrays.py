@@ -4,12 +4,10 @@ The library's own writer wants every tensor in memory at once, and its reader co
 tensors; a data set of a gigabyte and a gather of a few rows need neither.
 """
 
-import errno
 import json
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -66,29 +64,13 @@ def _header(tensors: Mapping[str, Blocks]) -> bytes:
     return struct.pack("<Q", len(text)) + text
 
 
-@contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn a full disk or a read-only folder into a message that names the file."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise UserError(
-                f"the disk is full: {path} could not be written. Free some space and run again; "
-                "finished files are kept."
-            ) from error
-        if error.errno in (errno.EACCES, errno.EROFS):
-            raise UserError(f"{path} cannot be written: {error.strerror}.") from error
-        raise
-
-
 def save(path: Path, tensors: Mapping[str, Array | Blocks]) -> None:
     """Write a safetensors file completely or not at all; equal content gives equal bytes."""
     blocks = {
         name: value if isinstance(value, Blocks) else Blocks(str(value.dtype), value.shape, [value])
         for name, value in tensors.items()
     }
-    with explained(path), write_atomically(path) as partial, partial.open("wb") as handle:
+    with write_atomically(path) as partial, partial.open("wb") as handle:
         handle.write(_header(blocks))
         for tensor in blocks.values():
             for piece in tensor.pieces:

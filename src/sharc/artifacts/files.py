@@ -29,18 +29,27 @@ def write_atomically(path: Path) -> Iterator[Path]:
             os.fsync(handle.fileno())  # a name without its data would look complete
         partial.replace(path)
     except OSError as error:
-        raise _explained(path, error) from error
+        raise _message(path, error) from error
     finally:
         with suppress(OSError):  # where nothing can be written there is nothing to remove
             partial.unlink(missing_ok=True)
 
 
-def _explained(path: Path, error: OSError) -> Exception:
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn a full disk or a read-only folder into a message that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise _message(path, error) from error
+
+
+def _message(path: Path, error: OSError) -> Exception:
     """A full disk or a read-only folder as a message that says what to do; other errors as is."""
     if error.errno in _NO_ROOM:
         return UserError(
-            f"the disk is full: {path} could not be written, and nothing incomplete was kept. "
-            "Free some space and run again; finished files are kept."
+            f"the disk is full: {path} could not be written. Free some space and run again; "
+            "finished files are kept."
         )
     if error.errno in _FORBIDDEN:
         return UserError(
@@ -52,10 +61,8 @@ def _explained(path: Path, error: OSError) -> Exception:
 
 def set_mtime(path: Path, nanoseconds: int) -> None:
     """Set the modification time of an existing file."""
-    try:
+    with explained(path):
         os.utime(path, ns=(nanoseconds, nanoseconds))
-    except OSError as error:
-        raise _explained(path, error) from error
 
 
 def write_text(path: Path, text: str) -> None:

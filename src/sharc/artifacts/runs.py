@@ -11,6 +11,9 @@ from typing import Any
 from sharc.artifacts.files import read_json, sha256_of, write_json
 from sharc.errors import UserError
 
+SCHEMA = 1  # version of the records' layout
+DENSE = "dense"  # the variant that stores whole maps
+
 
 @dataclass(frozen=True)
 class Wanted:

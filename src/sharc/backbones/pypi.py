@@ -11,8 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from sharc.artifacts.arrays import explained
-from sharc.artifacts.files import sha256_of
+from sharc.artifacts.files import explained, sha256_of
 from sharc.errors import UserError
 
 _TIMEOUT_S = 1800

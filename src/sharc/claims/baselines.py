@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sharc.artifacts.runs import DENSE
 from sharc.claims.evidence import Entry, Evidence, Gains
 from sharc.claims.finding import DOES_NOT_SUPPORT, SUPPORTS, Finding, figures, interval, not_tested
 from sharc.claims.gains import NO_CELLS, Answer, majority
@@ -16,7 +17,7 @@ def above_method(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     printed = []
     for entry in evidence.entries(claim["cells"]):
         naive = Entry(entry.scenario, entry.dataset, claim["reference"], 0)
-        gap = difference(evidence.seeds(entry, "dense"), evidence.seeds(naive, "dense"))
+        gap = difference(evidence.seeds(entry, DENSE), evidence.seeds(naive, DENSE))
         if gap:
             found[entry] = gap
     for entry in evidence.entries(claim["cells"], printed=True):
@@ -35,7 +36,7 @@ def above_method(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         text,
         {"cells": len(printed), "positive": sum(printed)},
     )
-    return majority(evidence, found, said, "dense"), paper if printed else None
+    return majority(evidence, found, said, DENSE), paper if printed else None
 
 
 def upper_bound(evidence: Evidence, claim: dict[str, Any]) -> Answer:
@@ -70,7 +71,7 @@ def _gaps_to_bound(
 ) -> tuple[dict[tuple[Entry, str], Gains], list[str]]:
     gaps, above = {}, []
     for entry in evidence.entries(claim["cells"]):
-        bound = evidence.seeds(Entry(entry.scenario, entry.dataset, claim["reference"], 0), "dense")
+        bound = evidence.seeds(Entry(entry.scenario, entry.dataset, claim["reference"], 0), DENSE)
         for plus in (False, True):
             variant = evidence.layout.variant(entry.scenario, plus=plus)
             gap = difference(evidence.seeds(entry, variant), bound)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from sharc.artifacts.runs import DENSE
 from sharc.claims.evidence import Entry, Evidence, Gains
 from sharc.claims.finding import Finding, figures, interval, not_tested
 from sharc.claims.gains import NO_CELLS, Answer, majority
@@ -16,7 +17,7 @@ def curves_above(evidence: Evidence, claim: dict[str, Any]) -> Answer:
     found = {}
     for entry in evidence.entries(claim["cells"]):
         plus = evidence.layout.variant(entry.scenario, plus=True)
-        gap = difference(_curve(evidence, entry, plus), _curve(evidence, entry, "dense"))
+        gap = difference(_curve(evidence, entry, plus), _curve(evidence, entry, DENSE))
         if gap:
             found[entry] = gap
     return majority(evidence, found, "lie higher on average over the curve"), None

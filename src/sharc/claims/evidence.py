@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from sharc.artifacts.runs import DENSE
 from sharc.results import labels
 from sharc.results.folder import Results
 from sharc.results.layout import Layout
@@ -67,7 +68,7 @@ class Evidence:
     def gain(self, entry: Entry, metric: str = "acc") -> Gains:
         """The "+" minus its base by seed, at the scenario's theta."""
         plus = self.seeds(entry, self.layout.variant(entry.scenario, plus=True), metric)
-        return difference(plus, self.seeds(entry, "dense", metric))
+        return difference(plus, self.seeds(entry, DENSE, metric))
 
     def gains(self, cells: dict[str, Any]) -> dict[Entry, Gains]:
         """Gains of every named cell that the suite has."""
@@ -79,7 +80,7 @@ class Evidence:
         """How many named cells were planned, but have no pair of successful runs."""
         planned = set(self.results.provenance)
         return sum(
-            {self.name(entry), self.name(entry, "dense")} <= planned and not self.gain(entry)
+            {self.name(entry), self.name(entry, DENSE)} <= planned and not self.gain(entry)
             for entry in self.entries(cells)
         )
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sharc.artifacts.runs import DENSE
 from sharc.claims.evidence import Entry, Evidence
 from sharc.claims.finding import Finding, not_tested
 from sharc.claims.gains import NO_CELLS, Answer, majority
@@ -24,7 +25,7 @@ def held(evidence: Evidence, claim: dict[str, Any]) -> Answer:
         raise UserError(f"claim {claim.get('id')}: {unknown('count', claim['count'], _COUNTS)}")
     ratios, in_all, cells = [], [], []
     for entry in evidence.entries(claim["cells"]):
-        variants = (evidence.layout.variant(entry.scenario, plus=True), "dense")
+        variants = (evidence.layout.variant(entry.scenario, plus=True), DENSE)
         plus, base = (_sizes(evidence, entry, variant, claim["count"]) for variant in variants)
         if plus and base:
             in_all.append(plus[0] / base[0])

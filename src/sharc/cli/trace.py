@@ -8,6 +8,7 @@ from typing import Any
 
 from sharc.artifacts.digests import digest
 from sharc.artifacts.files import read_json
+from sharc.artifacts.runs import DENSE
 from sharc.config import Params, load_params
 from sharc.errors import UserError, unknown
 from sharc.grid import Cell, cells
@@ -33,7 +34,7 @@ def trace_cell(
     params = load_params(suite=suite)
     cell = _find(params, method, scenario, buffer, dataset)
     graph = build_graph(params)
-    memory = cell.variant.memory or "dense"
+    memory = cell.variant.memory or DENSE
     job = graph.jobs[f"train:{cell.dataset}/{cell.backbone}/{cell.method}/{memory}"]
     made = read_json(job.provenance) if job.provenance.is_file() else None
     if made is None:

@@ -8,8 +8,7 @@ from urllib.request import Request, urlopen
 
 from tqdm import tqdm
 
-from sharc.artifacts.arrays import explained
-from sharc.artifacts.files import checksum
+from sharc.artifacts.files import checksum, explained
 from sharc.errors import UserError
 
 _BLOCK = 1 << 18

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from sharc.artifacts.arrays import Array, explained
+from sharc.artifacts.arrays import Array
+from sharc.artifacts.files import explained
 from sharc.datasets.base import Dataset, Location, Triple
 from sharc.datasets.first_sight import Seen, seen_at
 from sharc.datasets.raw import Contents, Split

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sharc.artifacts.arrays import Array, explained, save
-from sharc.artifacts.files import read_json, remove_partials, sha256_of, write_json
+from sharc.artifacts.arrays import Array, save
+from sharc.artifacts.files import explained, read_json, remove_partials, sha256_of, write_json
 from sharc.errors import UserError
 
 META, PROGRESS = "meta.json", "progress.json"

@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from sharc.artifacts.runs import DENSE
 from sharc.figures.left_out import left_out, tabled
 from sharc.figures.ranges import FLAT, far_below, union
 from sharc.figures.style import BASE_LINE, COLOURS, MARKERS, PLUS_LINE, Drawing, Omitted, panels
@@ -59,7 +60,7 @@ def _figure(results: Results, layout: Layout, dataset: str, scenario: str) -> Dr
 
 def _points(curves: pd.DataFrame, layout: Layout, scenario: str) -> pd.DataFrame:
     """Mean, minimum and maximum over seeds of every curve that is drawn."""
-    shown = ["dense", layout.variant(scenario, plus=True)]
+    shown = [DENSE, layout.variant(scenario, plus=True)]
     curves = curves[curves["variant"].isin(shown) & (curves["method"] != "joint")]
     keys = ["dataset", "scenario", "method", "variant", "buffer", "task"]
     return curves.groupby(keys, as_index=False)["accuracy"].agg(["mean", "min", "max"])
@@ -114,7 +115,7 @@ def _levels(axes: Axes, curves: pd.DataFrame, layout: Layout) -> None:
 def _panel(axes: Axes, curves: pd.DataFrame, method: str, buffer: int, variant: str) -> None:
     mine = curves[(curves["method"] == method) & (curves["buffer"] == buffer)]
     for name, line, label in (
-        ("dense", BASE_LINE, labels.method(method)),
+        (DENSE, BASE_LINE, labels.method(method)),
         (variant, PLUS_LINE, labels.method(method) + labels.PLUS),
     ):
         _line(axes, mine[mine["variant"] == name], method, line, label)

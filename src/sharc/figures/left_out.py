@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from sharc.artifacts.runs import DENSE
 from sharc.results import labels
 from sharc.results.layout import Layout
 
@@ -38,7 +39,7 @@ def tabled(summary: pd.DataFrame, layout: Layout) -> pd.DataFrame:
 def _name(cell: dict[str, Any]) -> str:
     """`ER⁺ (BayesPCN, θ = 0.8) on S-CIFAR-10, buffer 200`."""
     text = labels.method(cell["method"])
-    if cell["variant"] != "dense":
+    if cell["variant"] != DENSE:
         text += f"{labels.PLUS} ({labels.memory(cell['memory'])}, θ = {cell['theta']:g})"
     text += f" on {labels.dataset(cell['dataset'])}"
     return text + (f", buffer {cell['buffer']}" if cell["buffer"] else "")

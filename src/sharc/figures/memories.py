@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 from matplotlib.axes import Axes
 
+from sharc.artifacts.runs import DENSE
 from sharc.figures.left_out import left_out
 from sharc.figures.style import COLOURS, MEMORY_COLOURS, MEMORY_MARKERS, Drawing, Omitted, panels
 from sharc.results import labels
@@ -88,7 +89,7 @@ def _panel(
     dense = here[
         (here["method"] == method)
         & (here["buffer"] == first["buffer"])
-        & (here["variant"] == "dense")
+        & (here["variant"] == DENSE)
     ]
     sgd = here[here["method"] == "sgd"] if scenario == "task_il" else here.iloc[:0]
     for reference, line, name in ((dense, ":", labels.method(method)), (sgd, "--", "SGD")):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 from matplotlib.axes import Axes
 
+from sharc.artifacts.runs import DENSE
 from sharc.figures.left_out import left_out
 from sharc.figures.style import COLOURS, MARKERS, Drawing, Omitted, level_line, panels
 from sharc.results import labels
@@ -33,7 +34,7 @@ def sweep(results: Results, layout: Layout, scenario: str) -> pd.DataFrame:
     swept = frame[(frame["memory"] == layout.memory) & (frame["variant"] == named)]
     measured = swept[swept["n"] > 0].groupby(KEYS)["theta"].transform("nunique")
     swept = swept.merge(swept.loc[measured[measured >= SWEEP].index, KEYS].drop_duplicates())
-    dense = frame[frame["variant"] == "dense"].merge(swept[KEYS].drop_duplicates(), on=KEYS)
+    dense = frame[frame["variant"] == DENSE].merge(swept[KEYS].drop_duplicates(), on=KEYS)
     return pd.concat([dense.assign(theta=0.0), swept]).sort_values([*KEYS, "theta"])
 
 

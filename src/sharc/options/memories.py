@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from sharc.options.base import Count, Fraction, NoOptions, Positive, Switch, Weight
 
+UNRECALLED = "none"  # the memory of a buffer that drops nothing
 Read = Literal["collapsed", "joint_adam"]
 
 

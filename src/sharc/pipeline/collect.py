@@ -57,16 +57,5 @@ class Collect(Job):
 def _expected_runs(params: Params) -> list[dict[str, Any]]:
     """The identity of every run of the grid."""
     return [
-        {
-            "dataset": cell.dataset,
-            "backbone": cell.backbone,
-            "method": cell.method,
-            "variant": cell.variant.name,
-            "memory": cell.variant.memory,
-            "theta": cell.variant.theta,
-            "buffer": cell.buffer,
-            "seed": seed,
-        }
-        for cell in cells(params)
-        for seed in params.chosen.seeds
+        cell.identity | {"seed": seed} for cell in cells(params) for seed in params.chosen.seeds
     ]

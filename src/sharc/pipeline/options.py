@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sharc.artifacts.runs import DENSE
 from sharc.class_text import class_attribute
 from sharc.config import Params
-from sharc.grid import DENSE, Cell
+from sharc.grid import Cell
 from sharc.options.base import NoOptions, switches
-from sharc.options.memories import MEMORIES
+from sharc.options.memories import MEMORIES, UNRECALLED
 from sharc.options.methods import own_switches
 from sharc.options.storage import SharcOptions, StorageOptions
 from sharc.references import split_reference
 from sharc.registry import pick, replays
-
-UNRECALLED = "none"  # the memory of a buffer that drops nothing
 
 
 def train_settings(

@@ -1,20 +1,20 @@
 """Stage rungs: the ladder's features and splits -> outputs/rungs, its runs' records."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from sharc.artifacts.runs import Wanted, relative_path, write_key
+from sharc.artifacts.runs import DENSE, Wanted, relative_path
 from sharc.config import Params
 from sharc.config.suites import Ladder
-from sharc.grid import DENSE, Cell, Variant
+from sharc.grid import Cell, Variant
 from sharc.ladder import Rung, rungs
 from sharc.pipeline.options import chosen_modules, classes, train_settings
 from sharc.pipeline.split import PART, Split
 from sharc.pipeline.streamed import Streamed, backbone_part
 from sharc.workflow.graph import Graph
-from sharc.workflow.stage import Build, Job, Result
+from sharc.workflow.stage import Build, Job, KeyOf, Result
 from sharc.workflow.stash import bring_back_runs
 
 
@@ -116,7 +116,7 @@ class Rungs(Job):
         ]
         return tuple(dict.fromkeys(used))
 
-    def runs(self, key_of: Callable[[Any], str], run: dict[str, Any]) -> Iterator[Wanted]:
+    def runs(self, key_of: KeyOf, run: dict[str, Any]) -> Iterator[Wanted]:
         """The runs of one cell on one rung, one per seed."""
         who = {"dataset": self.dataset, "backbone": self.backbone, "method": self.method}
         memory = None if run["memory"] == DENSE else run["memory"]
@@ -126,11 +126,9 @@ class Rungs(Job):
             key = key_of({"run": run, "seed": seed})
             yield Wanted(path, key, identity | {"rung": run["rung"]})
 
-    def accept_parts(self, key_of: Callable[[Any], str]) -> None:
+    def records(self, key_of: KeyOf) -> Iterator[Wanted]:
         for run in self.settings["runs"]:
-            for record in self.runs(key_of, run):
-                if record.path.is_file():
-                    write_key(record)
+            yield from self.runs(key_of, run)
 
     def run(self, build: Build) -> Result:
         from sharc.stages.methods import make_method

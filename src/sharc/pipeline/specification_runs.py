@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sharc.artifacts.files import digest_of
+from sharc.artifacts.runs import DENSE
 from sharc.config import Params
 from sharc.config.specifications import Select, SpecificationsBlock
-from sharc.grid import DENSE
 from sharc.pipeline.features import seen_settings
 from sharc.pipeline.options import train_settings
 from sharc.specifications.plan import Arm, Plan, plan

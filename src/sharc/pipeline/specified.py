@@ -1,21 +1,18 @@
 """Stage specified: splits and features -> outputs/specified, runs under every specification."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from sharc.artifacts.runs import Wanted, is_current, write_key
-from sharc.grid import DENSE
+from sharc.artifacts.runs import DENSE, Wanted
 from sharc.pipeline.options import chosen_modules, classes
 from sharc.pipeline.specification_runs import DistinctRun, distinct
 from sharc.pipeline.split import Split
 from sharc.pipeline.streamed import Streamed
 from sharc.workflow.graph import Graph
-from sharc.workflow.stage import Build, Job, Result
+from sharc.workflow.stage import Build, Job, KeyOf, Result
 from sharc.workflow.stash import bring_back_runs
-
-KeyOf = Callable[[Any], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +20,6 @@ class Specified(Job):
     """All runs on one layout of a data set and one kind of features, each once."""
 
     stage = "specified"
-    params = (
-        *("suite", "suites", "data", "datasets", "features", "train", "methods", "sharc"),
-        *("memories", "protocol", "protocols"),
-    )
     resources = "train"
 
     dataset: str
@@ -76,17 +69,9 @@ class Specified(Job):
             path = self.folder / run["id"] / f"seed{seed}.json"
             yield Wanted(path, key_of({"run": run, "seed": seed}), identity)
 
-    def cached_parts(self, key_of: KeyOf) -> str:
-        found = [
-            is_current(wanted) for run in self.settings["runs"] for wanted in self.runs(key_of, run)
-        ]
-        return f"{sum(found)} of {len(found)} runs are cached" if any(found) else ""
-
-    def accept_parts(self, key_of: KeyOf) -> None:
+    def records(self, key_of: KeyOf) -> Iterator[Wanted]:
         for run in self.settings["runs"]:
-            for record in self.runs(key_of, run):
-                if record.path.is_file():
-                    write_key(record)
+            yield from self.runs(key_of, run)
 
     def run(self, build: Build) -> Result:
         from sharc.stages.methods import make_method

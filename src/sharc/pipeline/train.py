@@ -1,22 +1,20 @@
 """Stage train: features and a split -> outputs/runs, the records of the tables' runs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from sharc.artifacts.runs import Wanted, is_current, relative_path, write_key
+from sharc.artifacts.runs import DENSE, Wanted, is_current, relative_path
 from sharc.errors import MethodError
-from sharc.grid import DENSE, Cell, cells
+from sharc.grid import Cell, cells
 from sharc.pipeline.features import Features
 from sharc.pipeline.options import chosen_modules, classes, train_settings
 from sharc.pipeline.split import Split
 from sharc.pipeline.streamed import Streamed
 from sharc.workflow.graph import Graph
-from sharc.workflow.stage import Build, Job, Result
+from sharc.workflow.stage import Build, Job, KeyOf, Result
 from sharc.workflow.stash import bring_back_runs
-
-KeyOf = Callable[[Any], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +66,9 @@ class Train(Job):
         return chosen_modules(self.method, self.settings["options"])
 
     def owns(self, path: Path) -> bool:
-        return path == self.receipt or path in {run.path for run in self.runs(lambda _: "")}
+        return path == self.receipt or path in {run.path for run in self.records(lambda _: "")}
 
-    def runs(self, key_of: KeyOf) -> Iterator[Wanted]:
-        """Every run: where its record belongs, its key, and what it is of."""
+    def records(self, key_of: KeyOf) -> Iterator[Wanted]:
         who = {"dataset": self.dataset, "backbone": self.backbone, "method": self.method}
         memory = None if self.memory == DENSE else self.memory
         for cell in self.settings["cells"]:
@@ -82,7 +79,7 @@ class Train(Job):
                 yield Wanted(Path("outputs/runs") / relative_path(identity), key, identity)
 
     def cached_parts(self, key_of: KeyOf) -> str:
-        found = [(run.identity["seed"], is_current(run)) for run in self.runs(key_of)]
+        found = [(run.identity["seed"], is_current(run)) for run in self.records(key_of)]
         seeds = dict.fromkeys(seed for seed, _ in found)
         missing = [s for s in seeds if not any(current for seed, current in found if seed == s)]
         cached = sum(current for _, current in found)
@@ -91,11 +88,6 @@ class Train(Job):
             which = which if len(missing) > 1 else f"seed {missing[0]} is"
             return f"{which} missing ({len(seeds) - len(missing)} of {len(seeds)} cached)"
         return f"{cached} of {len(found)} runs are cached" if cached else ""
-
-    def accept_parts(self, key_of: KeyOf) -> None:
-        for run in self.runs(key_of):
-            if run.path.is_file():
-                write_key(run)
 
     @property
     def effort(self) -> int:
@@ -112,7 +104,7 @@ class Train(Job):
         from sharc.stages.train import fail
 
         split, features = self.needs
-        wanted, options = list(self.runs(build.key_of)), self.settings["options"]
+        wanted, options = list(self.records(build.key_of)), self.settings["options"]
         bring_back_runs(wanted, build.forced)
         places = (features.folder, split.target)
         try:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from sharc.artifacts.runs import DENSE
 from sharc.results.layout import SCENARIOS
 
 PLAIN, SHARC = "plain", "with SHARC"
@@ -15,8 +16,8 @@ def shown(cells: pd.DataFrame, memory: str, theta: Mapping[str, float]) -> pd.Da
     """The cells of the tables: whole storage, and SHARC at the theta of the cell's scenario."""
     wanted = cells["scenario"].map(theta)
     sharc = (cells["memory"] == memory) & (cells["theta"] == wanted)
-    kept = cells[(cells["variant"] == "dense") | sharc].copy()
-    kept["storage"] = kept["variant"].map(lambda name: PLAIN if name == "dense" else SHARC)
+    kept = cells[(cells["variant"] == DENSE) | sharc].copy()
+    kept["storage"] = kept["variant"].map(lambda name: PLAIN if name == DENSE else SHARC)
     return kept
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from sharc.artifacts.runs import DENSE
 from sharc.errors import UserError
 from sharc.results import labels
 
@@ -20,7 +21,7 @@ class Column(NamedTuple):
     @property
     def plus(self) -> bool:
         """Whether the method is combined with SHARC."""
-        return self.variant != "dense"
+        return self.variant != DENSE
 
     @property
     def label(self) -> str:

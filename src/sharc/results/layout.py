@@ -6,10 +6,11 @@ from typing import Any
 
 import pandas as pd
 
+from sharc.artifacts.runs import DENSE
 from sharc.errors import UserError
 from sharc.results import labels
 
-SCENARIOS = ("task_il", "class_il")
+SCENARIOS = tuple(labels.SCENARIOS)
 GROUPS = ("main", "appendix")
 SWEEP = 4  # fewer values of theta are the tables' own variants, not a sweep
 COMPARED = {"gem": "class_il", "er": "task_il"}  # paper, Associative Memory Comparison
@@ -70,7 +71,7 @@ class Layout:
 
     def variant(self, scenario: str, *, plus: bool) -> str:
         """`dense`, or the one SHARC variant in this scenario's tables."""
-        return labels.variant(self.memory, self.theta[scenario]) if plus else "dense"
+        return labels.variant(self.memory, self.theta[scenario]) if plus else DENSE
 
     @property
     def buffers(self) -> tuple[int, ...]:

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from sharc.artifacts.files import read_json
-from sharc.artifacts.runs import relative_path
+from sharc.artifacts.runs import SCHEMA, relative_path
 from sharc.errors import UserError
 
-SCHEMA = 1
 STATUSES = ("ok", "diverged", "failed")
 CELL = ("dataset", "backbone", "method", "variant", "memory", "theta", "buffer")
 IDENTITY = (*CELL, "seed")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from sharc.artifacts.runs import DENSE
 from sharc.results.records import CELL
 from sharc.results.statistics import estimate, paired
 
@@ -27,11 +28,11 @@ def by_seed(group: pd.DataFrame, metric: str) -> dict[int, float]:
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
     """Summary of runs.csv, cells in the order in which the grid lists them."""
     table = []
-    dense = dict(iter(runs[runs["variant"] == "dense"].groupby(BASE, sort=False)))
+    dense = dict(iter(runs[runs["variant"] == DENSE].groupby(BASE, sort=False)))
     for _, group in runs.groupby([*CELL, "scenario"], sort=False, dropna=False):
         first = group.iloc[0]
         row = {name: first[name] for name in (*CELL, "scenario")} | _scores(group)
-        if first["variant"] != "dense":
+        if first["variant"] != DENSE:
             row |= _gains(group, dense.get(tuple(first[name] for name in BASE)))
         table.append(row)
     return pd.DataFrame(table, columns=list(SUMMARY_COLUMNS))

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from sharc.artifacts.arrays import Array, explained, save
-from sharc.artifacts.files import digest_of, read_json
+from sharc.artifacts.arrays import Array, save
+from sharc.artifacts.files import digest_of, explained, read_json
 from sharc.datasets.raw import RawData
 from sharc.engine.sampling import task_order
 from sharc.features.augment import Views

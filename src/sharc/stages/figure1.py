@@ -20,7 +20,6 @@ from sharc.figure1.rivals import Answer, hopfield, inpainter
 from sharc.randomness import generator
 
 RECALLED = 0.005  # mean squared error below which an image counts as recalled
-DEFAULTS = {"stored": 100, "epochs": 300, "seed": 0}
 SHOWN = (
     ("salient", 0.5),
     ("salient", 0.75),
@@ -33,12 +32,11 @@ SHOWN = (
 
 def build(raw: Path, out: Path, *, options: Mapping[str, Any]) -> None:
     """Write figure1.json (errors per corruption) and examples.safetensors (the image grid)."""
-    settings = DEFAULTS | dict(options)
-    count, seed = int(settings["stored"]), int(settings["seed"])
+    count, seed = int(options["stored"]), int(options["seed"])
     with torch.no_grad(), one_thread():
         stored, unseen = sample(raw / "train.safetensors", count, seed)
         memory, held = hopfield(stored)
-        painter, weights = inpainter(stored, int(settings["epochs"]), seed)
+        painter, weights = inpainter(stored, int(options["epochs"]), seed)
         rivals = {"hopfield": memory, "inpainter": painter}
         rows = [
             {"corruption": name, "level": level, "stored": images is stored}

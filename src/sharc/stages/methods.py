@@ -3,15 +3,15 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sharc.artifacts.runs import DENSE
 from sharc.options.base import parsed
+from sharc.options.memories import UNRECALLED
 from sharc.options.storage import StorageOptions
 from sharc.references import import_class
 from sharc.registry import load, passes
 
 if TYPE_CHECKING:
     from sharc.stages.train import Method
-
-DENSE, UNRECALLED = "dense", "none"
 
 
 def make_method(name: str, memory: str, recorded: dict[str, Any], device: str) -> "Method":

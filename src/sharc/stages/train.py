@@ -16,7 +16,7 @@ import torch
 from tqdm import tqdm
 
 from sharc.artifacts.files import read_json, write_json
-from sharc.artifacts.runs import Wanted, is_current, write_key
+from sharc.artifacts.runs import SCHEMA, Wanted, is_current, write_key
 from sharc.buffers.dense import DenseBuffer
 from sharc.engine.runs import Accuracies, RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
@@ -25,8 +25,6 @@ from sharc.features.streams import load_stream
 from sharc.strategies.blame import lines_in, located
 from sharc.trainer.selection import Values, joined, train_selected
 from sharc.trainer.train import MakeBuffer, train
-
-SCHEMA = 1
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,10 @@ def sentences(frame: pd.DataFrame, ladder: LadderPlan) -> list[str]:
     found = []
     for scenario in SCENARIOS:
         here = frame[frame["scenario"] == scenario]
-        said = [_distance(here, ladder), _largest(here), _count(here)]
+        moved = here[~here["reused"].astype(bool) & here["effect_mean"].notna()]
+        said = [_distance(here, ladder)]
+        if not moved.empty:
+            said += [_largest(moved), _count(moved)]
         if any(said):
             found.append(f"{labels.scenario(scenario)}: {' '.join(filter(None, said))}")
     return found
@@ -95,10 +98,7 @@ def _distance(frame: pd.DataFrame, ladder: LadderPlan) -> str:
     )
 
 
-def _largest(frame: pd.DataFrame) -> str:
-    moved = frame[~frame["reused"].astype(bool) & frame["effect_mean"].notna()]
-    if moved.empty:
-        return ""
+def _largest(moved: pd.DataFrame) -> str:
     size = moved["effect_mean"].abs().groupby(moved["rung"]).mean()
     step = moved[moved["rung"] == size.idxmax()]
     name, before, after = (step.iloc[0][key] for key in ("switch", "before", "after"))
@@ -111,10 +111,7 @@ def _largest(frame: pd.DataFrame) -> str:
     )
 
 
-def _count(frame: pd.DataFrame) -> str:
-    moved = frame[~frame["reused"].astype(bool) & frame["effect_mean"].notna()]
-    if moved.empty:
-        return ""
+def _count(moved: pd.DataFrame) -> str:
     if moved["effect_n"].max() < FEWEST:
         return f"With fewer than {FEWEST} seeds none of the {len(moved)} effects is decided."
     return (

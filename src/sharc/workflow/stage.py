@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sharc.artifacts import provenance
 from sharc.artifacts.receipts import Receipt, read_receipt
+from sharc.artifacts.runs import Wanted, is_current, write_key
 from sharc.registry import module_of, pick
 from sharc.workflow.sources import source_files
 
 if TYPE_CHECKING:
     from sharc.config import Params
     from sharc.workflow.graph import Graph
+
+KeyOf = Callable[[Any], str]  # the key of a part of a job, made under these settings
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Build:
     params: "Params"
     threads: int
     inputs: Mapping[str, str]  # path and digest of everything that its needs made
-    key_of: Callable[[Any], str]  # the key of a part of the job, made under these settings
+    key_of: KeyOf
     forced: bool = False  # nothing made before may be reused
 
 
@@ -149,12 +152,20 @@ class Job(ABC):
         receipt = self.load_receipt()
         return receipt is not None and str(path) in receipt.outputs
 
-    def cached_parts(self, key_of: Callable[[Any], str]) -> str:
-        """In words, which parts of a stale job are still current; empty if it has none."""
-        return ""
+    def records(self, key_of: KeyOf) -> Iterator[Wanted]:
+        """The records of its runs, each with a key of its own, if it trains."""
+        return iter(())
 
-    def accept_parts(self, key_of: Callable[[Any], str]) -> None:
-        """Let the parts of the job count as made under its present key (`snakemake --touch`)."""
+    def cached_parts(self, key_of: KeyOf) -> str:
+        """In words, which parts of a stale job are still current; empty if it has none."""
+        current = [is_current(record) for record in self.records(key_of)]
+        return f"{sum(current)} of {len(current)} runs are cached" if any(current) else ""
+
+    def accept_parts(self, key_of: KeyOf) -> None:
+        """Let the runs of the job count as made under its present key (`snakemake --touch`)."""
+        for record in self.records(key_of):
+            if record.path.is_file():
+                write_key(record)
 
 
 def upstream(jobs: Iterable[Job]) -> dict[str, Job]:
