@@ -6,14 +6,17 @@ from functools import partial
 import pytest
 import torch
 
-from mapped_toy import BUFFER, SMALL, H, K, T, dense, mapped_stream, run, same
+from mapped_toy import BUFFER, SMALL, H, K, T, dense, made, mapped_stream, run, same
 from sharc.buffers.budget import DoesNotFitError
+from sharc.buffers.dense import DenseBuffer
 from sharc.buffers.reference import ReferenceBuffer
 from sharc.buffers.sharc import SharcBuffer
+from sharc.engine.head import Head
 from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.errors import UserError
 from sharc.options.base import parsed
+from sharc.options.methods import MethodOptions
 from sharc.options.storage import StorageOptions
 from sharc.registry import MEMORIES, METHODS, load, replays
 from sharc.trainer.train import train
@@ -75,6 +78,34 @@ def test_no_rule_exceeds_the_budget(
     assert result.ledger["items"] >= T
     if budget_count == "kept":
         assert result.ledger["counted_floats"] <= BUFFER * K * H * H
+
+
+@pytest.mark.parametrize(
+    ("memory", "theta", "sharc"),
+    [
+        (None, None, {}),
+        ("pooled", 0.0, {}),
+        ("mean", 0.8, {}),
+        ("mean", 0.8, {"recall": "at_store", "stored": "recalled"}),
+        ("mean", 0.8, {"write_scope": "last_batches", "recall_scope": "last_batches"}),
+    ],
+)
+def test_from_the_second_tasks_begin_on_every_buffer_replays_exactly_the_past_tasks(
+    stream: TaskStream, memory: str | None, theta: float | None, sharc: dict[str, str]
+) -> None:
+    make = made(memory, **sharc) if memory else DenseBuffer
+    buffer = make(stream, [RunSpec(0, BUFFER, theta)], MethodOptions())
+    head = Head(torch.randn(1, 2 * T, K), torch.zeros(1, 2 * T))
+    for task, examples in enumerate(stream.train_tasks):
+        order = examples.view(2, -1).T.flatten()  # both classes in turn
+        buffer.begin_task(task, head, order[None], batch=10)
+        assert (buffer.replay is None) == (task == 0)
+        if buffer.replay is not None:
+            assert buffer.replay.y.unique().tolist() == list(range(2 * task))
+            assert len(buffer.replay.task_slices) == task
+        for step in buffer.captures:
+            buffer.observe(step, None, head)
+        buffer.end_task(task, head)
 
 
 def test_perfect_recall_replays_what_whole_storage_would(stream: TaskStream) -> None:

@@ -1,6 +1,9 @@
 """Statistics over seeds and over cells, with worked answers."""
 
+import ast
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +19,8 @@ from sharc.results.statistics import (
     paired,
     pooled,
 )
+
+SRC = Path(__file__).parents[1] / "src/sharc"
 
 
 def test_mean_and_sd_of_five_values_are_the_textbook_ones():
@@ -115,3 +120,20 @@ def test_an_interval_holds_its_mean_and_stays_within_the_values(values):
     slack = 1e-9
     assert min(values) - slack <= found.low <= found.mean + slack
     assert found.mean - slack <= found.high <= max(values) + slack
+
+
+def test_no_other_module_decides_by_the_ends_of_an_interval():
+    found = set()
+    for path in SRC.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare):
+                sides = map(ast.unparse, (node.left, *node.comparators))
+                if any(re.search(r"\b\w*(low|high)\b['\"]?\]?$", side) for side in sides):
+                    found.add(path.relative_to(SRC).as_posix())
+    assert found == {
+        "results/statistics.py",  # the rule
+        "specifications/alone.py",  # whether two intervals overlap
+        "compare/cells.py",  # whether nothing changed at all
+        "specifications/power.py",  # a search between two numbers of seeds
+        "external/table.py",  # the legal range of a share
+    }

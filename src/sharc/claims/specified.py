@@ -85,7 +85,7 @@ def _compared(questions: Questions, outcome: Outcome, claim: Json) -> Json:
     if fitted is None:
         return {}
     gap, low, high = fitted
-    verdict = REPRODUCED if low > 0 else NOT_REPRODUCED if high < 0 else UNDECIDED
+    verdict = BY_DIRECTION[Estimate(len(specs), gap, low=low, high=high).direction]
     return {
         "specifications": len(specs),
         "text": f"{verdict.capitalize()} by the fitted effects over {len(specs)} specifications: "
