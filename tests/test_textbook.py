@@ -1,5 +1,6 @@
 """The textbook's SHARC and the pipeline's are one run: the same heads, the same accuracies."""
 
+import inspect
 import re
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from sharc.engine.runs import RunSpec
 from sharc.engine.task_stream import TaskStream
 from sharc.registry import load
 from sharc.saliency import kept_count, masks
+from sharc.textbook import sharc as textbook
 from sharc.textbook.__main__ import main
 from sharc.textbook.hopfield import ModernHopfield
 from sharc.textbook.sharc import Classifier, capacity, mask, saliency, train
@@ -74,12 +76,27 @@ def test_at_theta_08_five_times_as_many_examples_fit(stream: TaskStream) -> None
     assert capacity(stream, BUFFER, 0.8) == 5 * BUFFER // T
 
 
+PAGE = (Path(__file__).parents[1] / "docs/method.md").read_text()
+
+
+def test_the_code_on_the_page_is_the_textbooks() -> None:
+    folder = Path(textbook.__file__).parent
+    sources = "\n".join(path.read_text() for path in folder.glob("*.py"))
+    lines = {line.split("  # ")[0].strip() for line in sources.splitlines()}
+    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    shown = [line.split("  # ")[0].strip() for line in "".join(blocks).splitlines()]
+    signatures = [line for line in shown if line.startswith("def ")]  # shown without their types
+    assert [line for line in shown if line not in lines and line not in signatures] == []
+    for signature in signatures:
+        name, arguments = re.fullmatch(r"def (\w+)\((.*)\):", signature).groups()  # type: ignore[union-attr]
+        assert list(inspect.signature(getattr(textbook, name)).parameters) == arguments.split(", ")
+
+
 @pytest.mark.slow
 def test_the_page_about_the_method_shows_what_its_command_prints(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    page = (Path(__file__).parents[1] / "docs/method.md").read_text()
-    [shown] = re.findall(r"\$ python -m sharc.textbook\n(.*?)\n```", page, re.DOTALL)
+    [shown] = re.findall(r"\$ python -m sharc.textbook\n(.*?)\n```", PAGE, re.DOTALL)
     with one_thread():
         main()
     found = capsys.readouterr().out.rstrip()

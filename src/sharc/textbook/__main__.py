@@ -8,7 +8,7 @@ from torch.nn.functional import conv2d
 from sharc.engine.device import one_thread
 from sharc.engine.task_stream import TaskStream
 from sharc.textbook.bayes_pcn import BayesPCN
-from sharc.textbook.sharc import AssociativeMemory, Run, capacity, train
+from sharc.textbook.sharc import AssociativeMemory, Run, backbone, capacity, train
 
 CHANNELS, SIDE, TASKS, BUFFER, THETA = 64, 4, 5, 20, 0.8
 OPTIONS = {"learning_rate": 0.5, "batch": 10, "replay_batch": 10, "memory_strength": 1.0}
@@ -57,13 +57,10 @@ def show(name: str, run: Run) -> None:
 def recall_error(run: Run, stream: TaskStream, memory: AssociativeMemory) -> list[float]:
     """Per task, the mean squared error of what was dropped over that of leaving zeros there."""
     errors = []
-    assert isinstance(stream.maps, Maps)
-    for episode in run.episodes:
-        dropped = ~episode.kept[:, None, None, :]
-        recalled = episode.recall(memory).x
-        whole = stream.maps.rows(episode.index)
-        zeros = ((whole - episode.x) * dropped).square().sum()
-        errors.append(float(((whole - recalled) * dropped).square().sum() / zeros))
+    for episode in run.episodes:  # what was kept is the same in all three: nothing is left of it
+        whole, recalled = backbone(stream, 0, maps=True)(episode.index), episode.recall(memory).x
+        error = (whole - recalled).square().sum() / (whole - episode.x).square().sum()
+        errors.append(float(error))
     return errors
 
 
@@ -71,9 +68,8 @@ def main() -> None:
     """ER, then ER with SHARC."""
     stream = digits()
     whole, masked = (capacity(stream, BUFFER, theta) for theta in (0.0, THETA))
-    print(
-        f"maps {SIDE}x{SIDE}x{CHANNELS}, {whole} whole ones per task, or {masked} at theta {THETA}"
-    )
+    size = f"{SIDE}x{SIDE}x{CHANNELS}"
+    print(f"maps {size}, {whole} whole ones per task, or {masked} at theta {THETA}")
     show("ER", train("er", stream, 0, BUFFER, OPTIONS))
     memory = BayesPCN((SIDE, SIDE, CHANNELS), seed=0, hidden=32, steps=40)
     plus = train("er", stream, 0, BUFFER, OPTIONS, memory, THETA)

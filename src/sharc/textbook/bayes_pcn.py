@@ -1,8 +1,9 @@
 """BayesPCN (Yoo and Wood 2022): a two-layer predictive coding network that knows its doubt.
 
 In the paper's Eq. 5, with L = 1: x_0 is a map x [d], d = H W K, which a hidden state x_1 = h [h]
-predicts as z R, z = relu(h). Its weights omega are beliefs: R is Gaussian with mean R [h, d] and
-covariance U [h, h] between its rows, and h Gaussian around mu [h] with variance v.
+predicts as A_0(h) = z R, z = relu(h), and omega_1, which predicts h, is its mean mu. Both errors
+have variance s^2. The weights omega are beliefs: R is Gaussian with mean R [h, d] and covariance
+U [h, h] between its rows, mu Gaussian with mean mu [h] and variance v.
 """
 
 import math
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from sharc.randomness import generator
 
-EXACT = torch.float64
+EXACT = torch.float64  # the inverses need it
 
 
 class BayesPCN:
@@ -35,7 +36,7 @@ class BayesPCN:
         self.random = generator(seed, "memory")
         drawn = torch.randn(channels, height * width, hidden, generator=self.random)
         drawn = (drawn / math.sqrt(self.d)).to(EXACT)
-        self.r0 = drawn.permute(2, 1, 0).reshape(hidden, self.d)
+        self.r0 = drawn.permute(2, 1, 0).reshape(hidden, self.d)  # the first belief, R_0
         self.mu0 = self._hidden(self.random)[0]
         self.r, self.u = self.r0.clone(), torch.eye(hidden, dtype=EXACT)
         self.mu, self.v = self.mu0.clone(), 1.0
@@ -51,14 +52,14 @@ class BayesPCN:
         start = self._hidden(self.random, len(x))
         h = minimised(lambda h: self.write_energy(h, x), start, self.steps)
         z = h.relu()
-        gain = self.u @ z.T @ torch.linalg.inv(self._covariance(z))  # [h, n], as in a Kalman filter
+        gain = self.u @ z.T @ torch.linalg.inv(self._covariance(z))  # [h, n], a Kalman filter's
         self.r = self.r + gain @ (x - z @ self.r)
         self.u = self.u - gain @ z @ self.u
         v = 1 / (1 / self.v + len(x) / self.s2)
         self.mu, self.v = v * (self.mu / self.v + h.sum(0) / self.s2), v
 
     def _covariance(self, z: Tensor) -> Tensor:
-        """Of the n maps' entries in any one column: s^2 I + z U z^T, [n, n]."""
+        """Of n maps at any one of the d entries, R integrated out: s^2 I + z U z^T, [n, n]."""
         return self.s2 * torch.eye(len(z), dtype=EXACT) + z @ self.u @ z.T
 
     def write_energy(self, h: Tensor, x: Tensor) -> Tensor:
@@ -93,7 +94,7 @@ class BayesPCN:
         return self.d / 2 * variance.log() + error / (2 * variance) + prior
 
     def forget(self) -> None:
-        """Algorithm 1, line 14: a step of length beta back to what was believed at first."""
+        """Line 14: a step of length beta back to the first beliefs, so old tasks fade the most."""
         a = math.sqrt(1 - self.beta)
         self.r, self.mu = a * self.r + (1 - a) * self.r0, a * self.mu + (1 - a) * self.mu0
         self.u = (1 - self.beta) * self.u + self.beta * torch.eye(self.hidden, dtype=EXACT)

@@ -5,9 +5,11 @@ from torch import Tensor
 
 
 class ModernHopfield:
-    """Ramsauer et al. 2021: X^T softmax(beta X x), looking only at the channels that are known.
+    """Ramsauer et al. 2021: X softmax(beta X^T xi), one step down the energy of Eq. 10.
 
-    Its state is every map written, so it saves no memory: a replay buffer that can be asked.
+    Two things differ, so that one beta fits all features: X^T xi is minus the squared distance over
+    the channels that are known, standardised over the stored maps. Its state is every map written,
+    so it saves no memory: a replay buffer that can be asked.
     """
 
     def __init__(self, beta: float = 100.0) -> None:
@@ -27,4 +29,4 @@ class ModernHopfield:
         return torch.where(kept, cue, recalled)
 
     def forget(self) -> None:
-        """It cannot."""
+        """Nothing: it keeps all it was given."""

@@ -1,7 +1,7 @@
-"""The eight strategies: what one step does with a batch x, y and with the past.
+"""The strategies: what one step does with a batch x, y and with the past. JOINT is in sharc.py.
 
-Shapes: B examples in a batch, C classes, P weights. Features x are pooled rows [B, K] or maps
-[B, H, W, K], whichever the classifier takes.
+Shapes: B examples in a batch, C classes, P weights. Features x are maps [B, H, W, K] or their
+means over positions [B, K]: the classifier takes both.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,36 +16,38 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 from torch.nn.utils import parameters_to_vector
 
+from sharc.randomness import generator
+
 
 @dataclass
 class Examples:
-    """Past examples: M_k of one task, or some of all tasks'."""
+    """Past examples: all of one task's, M_k, or some of all tasks'."""
 
-    x: Tensor  # [n, ...] features
+    x: Tensor  # [n, ...] features, recalled where they were stored in part
     y: Tensor  # [n] labels
     z: Tensor  # [n, C] logits they had when they were first seen
 
 
 class Learner:
-    """The classifier f, its optimiser, and the past that a strategy may use."""
+    """The classifier f, its optimiser, and the past that a strategy may replay."""
 
-    def __init__(self, f: nn.Module, options: Mapping[str, Any]) -> None:
+    def __init__(self, f: nn.Module, options: Mapping[str, Any], seed: int) -> None:
         self.f, self.options = f, options
         self.optimiser = torch.optim.SGD(f.parameters(), lr=options["learning_rate"])
-        self.past: list[Examples] = []  # M_k of every past task k < t, constant within a task
-        self.draws: Iterator[Examples] = iter(())  # independent draws from all of them
-        self.averages: dict[str, nn.Module] = {}  # CLS-ER's second and third classifier
-        self.coins: torch.Generator | None = None  # CLS-ER's
+        self.past: list[Examples] = []  # M_k of every past task k < t
+        self.draws: Iterator[Examples] = iter(())  # some of all past tasks' examples, at random
+        self.averages: dict[str, nn.Module] = {}  # CLS-ER's slow copies of f
+        self.coins = generator(seed, "ema")  # decide when these follow f
         self.steps = 0
 
     def remember(self, past: list[Examples]) -> None:
-        """The memory as it is replayed during the task that begins."""
+        """Take the memory that is replayed during the task that begins."""
         self.past = past
         if past:
             x, y, z = zip(*((k.x, k.y, k.z) for k in past), strict=True)
-            self.memory = Examples(torch.cat(x), torch.cat(y), torch.cat(z))
+            self.memory = Examples(torch.cat(x), torch.cat(y), torch.cat(z))  # of all k < t
             shares = [torch.full_like(k.z[:, 0], 1 / len(past) / len(k.y)) for k in past]
-            self.shares = torch.cat(shares)  # so that a weighted sum is the mean over tasks
+            self.shares = torch.cat(shares)  # [n], an example's in the mean over tasks of Eq. 1
 
     def descend(self, loss: Tensor) -> None:
         """One step of gradient descent."""
@@ -58,7 +60,7 @@ class Learner:
         return parameters_to_vector(torch.autograd.grad(loss, list(self.f.parameters())))
 
     def follow(self, gradient: Tensor) -> None:
-        """One step against a vector [P]."""
+        """One step against a vector [P] in place of the gradient."""
         parameters = list(self.f.parameters())
         parts = gradient.split([w.numel() for w in parameters])
         for w, part in zip(parameters, parts, strict=True):
@@ -67,7 +69,7 @@ class Learner:
 
 
 def sgd(me: Learner, x: Tensor, y: Tensor) -> None:
-    """Eq. 1 on the batch, nothing else. JOINT is the same on all tasks' data together."""
+    """The loss on the batch, Eq. 2's first sum, and nothing else."""
     me.descend(cross_entropy(me.f(x), y))
 
 
@@ -84,7 +86,7 @@ def er(me: Learner, x: Tensor, y: Tensor) -> None:
 
 
 def er_sampled(me: Learner, x: Tensor, y: Tensor) -> None:
-    """Experience replay as it is usually written: the batch and a draw from the memory."""
+    """Experience replay as others write it: the batch and a draw from the memory."""
     loss = cross_entropy(me.f(x), y)
     if me.past:
         old = next(me.draws)
@@ -95,7 +97,8 @@ def er_sampled(me: Learner, x: Tensor, y: Tensor) -> None:
 def mer(me: Learner, x: Tensor, y: Tensor) -> None:
     """Meta-experience replay: after a step, Reptile takes a part of it back.
 
-    w <- w_0 + beta (w - w_0) within the batch, w <- w_0 + gamma (w - w_0) across batches.
+    w <- w_0 + beta (w - w_0) within the batch, w <- w_0 + gamma (w - w_0) across batches. Here
+    a batch is one step, so both start from the same w_0.
     """
     before = deepcopy(me.f)
     er_sampled(me, x, y)
@@ -104,7 +107,7 @@ def mer(me: Learner, x: Tensor, y: Tensor) -> None:
 
 
 def gem(me: Learner, x: Tensor, y: Tensor) -> None:
-    """Gradient episodic memory: a step may not increase any past task's loss."""
+    """Gradient episodic memory: no step may increase any past task's loss (Eq. 1)."""
     g = me.gradient(cross_entropy(me.f(x), y))
     if me.past:
         each = [me.gradient(cross_entropy(me.f(past.x), past.y)) for past in me.past]
@@ -115,7 +118,7 @@ def gem(me: Learner, x: Tensor, y: Tensor) -> None:
 def project(g: Tensor, past: Tensor, margin: float, ridge: float) -> Tensor:
     """GEM's Eq. 11: g + G^T v with v = argmin 1/2 v^T (G G^T + ridge I) v + (G g)^T v, v >= margin.
 
-    g: [P], past: G [t, P].
+    g: [P], past: G [t - 1, P]. The margin is what the paper's appendix lists as GEM's gamma.
     """
     if bool((past @ g >= 0).all()):
         return g
@@ -128,7 +131,7 @@ def project(g: Tensor, past: Tensor, margin: float, ridge: float) -> Tensor:
 
 
 def agem(me: Learner, x: Tensor, y: Tensor) -> None:
-    """Averaged GEM: one reference gradient, from a draw."""
+    """Averaged GEM: one reference gradient, from a draw of all past tasks."""
     g = me.gradient(cross_entropy(me.f(x), y))
     if me.past:
         old = next(me.draws)
@@ -149,7 +152,10 @@ def derpp(me: Learner, x: Tensor, y: Tensor) -> None:
 
 
 def clser(me: Learner, x: Tensor, y: Tensor) -> None:
-    """Complementary learning systems: two slow copies of f teach it what it forgets."""
+    """Complementary learning systems: two slow copies of f teach it what it forgets.
+
+    Of each replayed example, the copy that is surer of its label is the teacher.
+    """
     if not me.averages:
         me.averages = {"plastic": deepcopy(me.f), "stable": deepcopy(me.f)}
     consistency = torch.zeros(())
@@ -180,4 +186,4 @@ def mix(model: nn.Module, other: nn.Module, keep: float) -> None:
 RULES: dict[str, Callable[[Learner, Tensor, Tensor], None]] = {
     rule.__name__: rule for rule in (sgd, er, er_sampled, mer, gem, agem, derpp, clser)
 }
-DRAWS = {"er_sampled": 1, "mer": 1, "agem": 1, "derpp": 2, "clser": 1}  # in each step
+DRAWS = {"er_sampled": 1, "mer": 1, "agem": 1, "derpp": 2, "clser": 1}  # per step; others none

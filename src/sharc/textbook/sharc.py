@@ -1,7 +1,8 @@
 """SHARC: saliency, mask, the episodic memory, and Algorithm 1 with the paper's line numbers.
 
-Shapes: H x W positions, K channels, C classes; a feature map A is [H, W, K]. The paper's mu, the
-share of channels dropped, is theta here, and its classifier's weights are those of f.
+Shapes: H x W positions, K channels, C classes; a feature map A is [H, W, K]. The share of channels
+dropped, the paper's mu in Eq. 4 and its "Theta" in the sensitivity analysis, is theta here; the
+classifier's weights, the paper's theta, are those of f.
 """
 
 import math
@@ -32,14 +33,13 @@ class AssociativeMemory(Protocol):
 
 
 class Classifier(nn.Linear):
-    """f: one linear layer on pooled features, for x [n, K] as for maps [n, H, W, K]."""
+    """f: one linear layer on the mean over positions, for means [n, K] and maps [n, H, W, K]."""
 
     def __init__(self, channels: int, classes: int, seed: int, dtype: torch.dtype) -> None:
         super().__init__(channels, classes, dtype=dtype)
-        drawn = torch.rand(
-            classes, channels + 1, generator=generator(seed, "init"), dtype=torch.float64
-        )
-        drawn = ((2 * drawn - 1) / math.sqrt(channels)).to(dtype)  # PyTorch's own bounds
+        source = generator(seed, "init")  # PyTorch's own distribution, from a generator of its own
+        drawn = torch.rand(classes, channels + 1, generator=source, dtype=torch.float64)
+        drawn = ((2 * drawn - 1) / math.sqrt(channels)).to(dtype)
         self.weight.data, self.bias.data = drawn[:, :-1].clone(), drawn[:, -1].clone()
 
     def forward(self, x: Tensor) -> Tensor:
@@ -56,21 +56,20 @@ def saliency(f: nn.Module, maps: Tensor, y: Tensor) -> Tensor:
 
 
 def mask(alpha: Tensor, theta: float) -> Tensor:
-    """Eq. 4: keep channel k iff |alpha_k| > Q_theta, the theta-quantile: [n, K] bool."""
-    place = round((alpha.shape[1] - 1) * theta, 9)
-    largest_dropped = alpha.abs().sort(dim=1).values[:, math.floor(place), None]
-    return alpha.abs() > largest_dropped
+    """Eq. 4: keep channel k iff |alpha_k| > Q_theta, the theta-quantile, theta < 1: [n, K] bool."""
+    size = alpha.abs().double()  # lest Q be rounded up to the next value
+    return size > size.quantile(theta, dim=1, keepdim=True)
 
 
 @dataclass
 class Episode(Examples):
-    """M_t: what is held of task t. x: maps with zeros for what was dropped."""
+    """M_t: what is held of task t. x is A', with zeros for what was dropped."""
 
     kept: Tensor  # [m, K] which channels are held
     index: Tensor  # [m] which training images these were, to measure recall by
 
     def recall(self, memory: AssociativeMemory | None) -> Examples:
-        """Line 3, by Eq. 6: every map as the associative memory completes it."""
+        """Line 3, by Eq. 6's second row: every map as the associative memory completes it."""
         x = self.x
         if memory is not None:
             pairs = zip(self.x, self.kept, strict=True)
@@ -99,48 +98,47 @@ def train(
 ) -> Run:
     """Algorithm 1. Without a memory: the method itself, which stores its examples whole."""
     rule, B = RULES[method], options["batch"]
-    A = backbone(stream, seed, maps=memory is not None)
+    g = backbone(stream, seed, maps=memory is not None)
     f = Classifier(stream.n_features, stream.n_classes, seed, stream.x.dtype)
-    me = Learner(f, options)
-    me.coins = generator(seed, "ema")
+    me = Learner(f, options, seed)
     run = Run(me, [], [], [])  # 1: M_t <- {}
-    for t, examples in enumerate(stream.train_tasks):  # 2: for t = 1 to T
+    for t, images in enumerate(stream.train_tasks):  # 2: for t = 1 to T
         me.remember([episode.recall(memory) for episode in run.episodes])  # 3: read
-        order = task_order(seed, t, examples)
-        order = order[: len(order) // B * B]
-        m = min(capacity(stream, buffer, theta), len(order))  # the last m examples are kept
+        order = task_order(seed, t, images)  # one epoch in random order,
+        order = order[: len(order) // B * B]  # without a last, smaller batch
+        m = min(capacity(stream, buffer, theta), len(order))  # M_t will be the last m examples
         me.draws = draws(me, method, seed, t, len(order) // B)
         stored = []
         for step, batch in enumerate(order.split(B)):  # 4: for each batch B_t
-            x, y = A(batch), stream.y[batch]
+            A, y = g(batch), stream.y[batch]  # 7: A = g(x)
             if (step + 1) * B > len(order) - m:  # 6-10: mask and store what will still be there,
-                stored.append((*masked(f, x, y, theta), batch))  # before f learns from it
-            rule(me, x, y)  # 5: train the classifier, Eq. 2
+                stored.append((*masked(f, A, y, theta), batch))  # before f learns from it
+            rule(me, A, y)  # 5: train the classifier, Eq. 2
         run.episodes.append(Episode(*(torch.cat(p)[-m:] for p in zip(*stored, strict=True))))
         if memory is not None:
-            memory.write(A(order[-m:]))  # 12: write, by Eq. 7
+            memory.write(g(order[-m:]))  # 12: write what is in M_t, whole, by Eq. 7
             memory.forget()  # 13-15: forget, every R = 1 tasks
         evaluate(run, stream, t)
     return run
 
 
 def backbone(stream: TaskStream, seed: int, *, maps: bool) -> Callable[[Tensor], Tensor]:
-    """g: training images to their maps, or to pooled rows. It is frozen, so both are cached."""
-    whole = stream.maps_of(seed) if maps else None
+    """g, which is frozen and therefore cached: image numbers to maps, or to the maps' means."""
+    means, whole = stream.features_of(seed), stream.maps_of(seed) if maps else None
     if whole is None:
-        return lambda index: stream.features_of(seed)[index]  # [n, K]
-    return lambda index: whole.rows(index).to(stream.x)  # [n, H, W, K]
+        return lambda index: means[index]  # [n, K]
+    return lambda index: whole.rows(index).to(means)  # [n, H, W, K]
 
 
 def capacity(stream: TaskStream, buffer: int, theta: float) -> int:
-    """Examples a task may keep: dropping channels makes room for more examples."""
+    """m: so many whole maps fit per task, and more of which channels were dropped."""
     K = stream.n_features
-    kept = max(1, K - 1 - math.floor(round((K - 1) * theta, 9))) if theta else K
+    kept = int(mask(torch.arange(1.0, K + 1)[None], theta).sum()) if theta else K  # of K, by Eq. 4
     return buffer // stream.n_tasks * K // kept
 
 
 def masked(f: nn.Module, x: Tensor, y: Tensor, theta: float) -> tuple[Tensor, ...]:
-    """Lines 7 to 9 for a batch: A' = mask * A, y, the logits that DER++ will want, the mask."""
+    """Lines 8 and 9 for a batch: A' = mask * A, y, the logits that DER++ will want, the mask."""
     with torch.no_grad():
         z = f(x)
     kept = torch.ones(len(x), x.shape[-1], dtype=torch.bool)
@@ -151,7 +149,7 @@ def masked(f: nn.Module, x: Tensor, y: Tensor, theta: float) -> tuple[Tensor, ..
 
 
 def draws(me: Learner, method: str, seed: int, task: int, steps: int) -> Iterator[Examples]:
-    """Step by step the examples to replay, drawn from all past tasks without repetition."""
+    """Step by step the examples to replay, each draw without repetition from all past tasks."""
     if method in DRAWS and me.past:
         old = me.memory
         size = min(int(me.options["replay_batch"]), len(old.y))
@@ -162,27 +160,23 @@ def draws(me: Learner, method: str, seed: int, task: int, steps: int) -> Iterato
 
 
 def train_jointly(stream: TaskStream, seed: int, options: Mapping[str, Any]) -> nn.Module:
-    """JOINT: one epoch over all tasks' data at once, the upper bound."""
-    me = Learner(Classifier(stream.n_features, stream.n_classes, seed, stream.x.dtype), options)
+    """JOINT, the upper bound: SGD for one epoch over all tasks' data at once."""
+    f = Classifier(stream.n_features, stream.n_classes, seed, stream.x.dtype)
+    me = Learner(f, options, seed)
     for batch in task_order(seed, "joint", torch.cat(stream.train_tasks)).split(options["batch"]):
         sgd(me, stream.features_of(seed)[batch], stream.y[batch])
-    return me.f
+    return f
 
 
 @torch.no_grad()
 def evaluate(run: Run, stream: TaskStream, t: int) -> None:
-    """Accuracy on every task so far: of all classes, and of the task's own."""
+    """Accuracy on every task so far: out of all classes, and out of the task's own."""
     me = run.learner
     f = me.averages.get(me.options["head"], me.f) if me.averages else me.f  # CLS-ER: one of three
-    class_il, task_il = [], []
-    for index, classes in list(zip(stream.test_tasks, stream.classes, strict=True))[: t + 1]:
-        z, y, own = f(stream.test_x[index]), stream.test_y[index], torch.tensor(classes)
-        class_il.append(percent(z.argmax(1) == y))
-        task_il.append(percent(own[z[:, own].argmax(1)] == y))
-    run.class_il.append(class_il)
-    run.task_il.append(task_il)
-
-
-def percent(right: Tensor) -> float:
-    """How many are right."""
-    return 100 * float(right.double().mean())
+    run.class_il.append([])
+    run.task_il.append([])
+    for i in range(t + 1):
+        index, own = stream.test_tasks[i], torch.tensor(stream.classes[i])
+        z, y = f(stream.test_x[index]), stream.test_y[index]
+        run.class_il[t].append(100 * float((z.argmax(1) == y).double().mean()))
+        run.task_il[t].append(100 * float((own[z[:, own].argmax(1)] == y).double().mean()))
