@@ -167,10 +167,28 @@ def test_a_near_name_is_named_before_how_to_add_ones_own(tmp_path: Path):
     assert "Did you mean 'derpp'?" in refused(project(tmp_path, {"methods": {"derp": {}}}))
 
 
-def test_a_name_of_ours_cannot_be_given_another_class(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("block", "kind", "name"),
+    [
+        ("methods", "method", "er"),
+        ("memories", "memory", "bayes_pcn"),
+        ("datasets", "dataset", "digits"),
+        ("backbones", "backbone", "resnet18"),
+    ],
+)
+def test_a_name_of_ours_cannot_be_given_another_class(
+    tmp_path: Path, block: str, kind: str, name: str
+):
     (tmp_path / "mine.py").write_text(METHOD)
-    message = refused(project(tmp_path, {"methods": {"er": {"class": "mine.py:Mine"}}}))
-    assert "methods.er: 'er' is a method of sharc's own: choose another name." in message
+    message = refused(project(tmp_path, {block: {name: {"class": "mine.py:Mine"}}}))
+    assert f"{block}.{name}: {name!r} is a {kind} of sharc's own: choose another name." in message
+
+
+def test_an_installed_package_cannot_take_a_name_of_ours(tmp_path: Path, monkeypatch):
+    ours = registry.pick("method", "er")
+    monkeypatch.setattr(added_module, "_installed", lambda block: {"er": "theirs:ER"})
+    load_params(PARAMS)
+    assert registry.pick("method", "er") == ours
 
 
 @pytest.mark.parametrize("name", ["../up", "a b", "$(id)", "Upper", "9"])

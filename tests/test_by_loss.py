@@ -1,5 +1,6 @@
 """Strategies written as a loss: the three new methods, any head, and what goes wrong."""
 
+import inspect
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -17,7 +18,7 @@ from sharc.engine.mlp import MLPHead
 from sharc.engine.runs import RunSpec
 from sharc.engine.sampling import replay_indices, task_order
 from sharc.engine.task_stream import TaskStream
-from sharc.engine.types import Examples
+from sharc.engine.types import Examples, Model
 from sharc.errors import MethodError, UserError
 from sharc.randomness import generator
 from sharc.registry import METHODS, load, replays
@@ -260,6 +261,71 @@ def test_a_broken_loss_is_named_by_file_and_line(method: type[Strategy], words: 
     assert words in said
 
 
+class Plainly(LossStrategy):
+    """Right but for one hook, which a subclass gets wrong."""
+
+    replays = "sampled"
+
+    def loss(self, new: Examples, *replayed: Examples) -> Tensor:
+        return nn.functional.cross_entropy(new.logits, new.labels)
+
+
+class PenaltyOfEachWeight(Plainly):
+    def penalty(self, model: Model) -> Tensor:
+        return model.weights["weight"].square().sum(dim=1)
+
+
+class ProjectsTooFew(Plainly):
+    def project(self, gradient: Tensor, past: Tensor) -> Tensor:
+        return gradient[:3]
+
+
+class ProjectsNothing(Plainly):
+    def project(self, gradient: Tensor, past: Tensor) -> Any:
+        gradient.zero_()
+
+
+@pytest.mark.parametrize(
+    ("method", "hook", "words"),
+    [
+        (PenaltyOfEachWeight, "penalty", "must return one number per run, got shape (6,)"),
+        (ProjectsTooFew, "project", "must return a gradient of 78 numbers, got shape (3,)"),
+        (ProjectsNothing, "project", "must return a gradient of 78 numbers, got None"),
+    ],
+)
+def test_a_broken_hook_is_named_by_file_and_line(
+    method: type[Strategy], hook: str, words: str
+) -> None:
+    with pytest.raises(MethodError) as error:
+        train(toy_stream(), [RunSpec(0, 12)], method, {}, DenseBuffer)
+    line = inspect.getsourcelines(vars(method)[hook])[1]
+    assert f"test_by_loss.py:{line}: {method.__name__}: `{hook}` {words}." in str(error.value)
+
+
+class Decaying(LossStrategy):
+    """Keeps no copy of the old model; its penalty asks for none."""
+
+    def loss(self, new: Examples, *replayed: Examples) -> Tensor:
+        return nn.functional.cross_entropy(new.logits, new.labels)
+
+    def penalty(self, model: Model) -> Tensor:
+        return torch.stack([w.square().sum() for w in model.weights.values()]).sum()
+
+
+def test_a_penalty_counts_from_the_second_task_on_though_no_old_model_is_kept() -> None:
+    stream = toy_stream(tasks=2, examples=40)
+    trainer = trained(stream, [RunSpec(0)], Decaying, EXACT | {"batch": 10})
+    f = Classifier(12, 4, 0, torch.float64)
+    for task, examples in enumerate(stream.train_tasks):
+        sgd = torch.optim.SGD(f.parameters(), lr=0.1, weight_decay=2.0 * task)
+        for index in task_order(0, task, examples).split(10):
+            sgd.zero_grad()
+            loss = nn.functional.cross_entropy(f(stream.x[index].double()), stream.y[index])
+            loss.backward()  # type: ignore[no-untyped-call]
+            sgd.step()
+    torch.testing.assert_close(trainer.head.weight[0], f.weight.detach(), atol=1e-12, rtol=0)
+
+
 class Exploding(LossStrategy):
     def loss(self, new: Examples, *replayed: Examples) -> Tensor:
         return new.logits.exp().exp().sum()
@@ -269,6 +335,8 @@ def test_a_loss_that_becomes_nan_is_a_run_that_diverged() -> None:
     [result] = train(toy_stream(), [RunSpec(0)], Exploding, {}, DenseBuffer)
     assert result.status == "diverged"
     assert "exploding diverged in task 1: seed 0" in str(result.message)
+    line = inspect.getsourcelines(Exploding.loss)[1]
+    assert f"test_by_loss.py:{line} stays finite" in str(result.message)
 
 
 class Closed(SGD):

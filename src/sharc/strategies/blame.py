@@ -2,6 +2,9 @@
 
 import inspect
 import traceback
+from typing import Any
+
+from torch import Tensor
 
 from sharc.errors import MethodError
 from sharc.references import source_line
@@ -29,11 +32,32 @@ def lines_in(method: type, error: Exception) -> list[int]:
     return [frame.lineno for frame in frames if frame.filename == file and frame.lineno]
 
 
-def at(method: type, message: str, line: int | None = None) -> MethodError:
-    """A message that begins with the file and line of a method; its `loss` unless given."""
-    return MethodError(f"{loss_of(method, line)}: {method.__name__}: {message}")
+def at(method: type, message: str, line: int | None = None, hook: str = "loss") -> MethodError:
+    """A message that begins with the file and line of a method; that of a hook unless given."""
+    return MethodError(f"{loss_of(method, line, hook)}: {method.__name__}: {message}")
 
 
-def loss_of(method: type, line: int | None = None) -> str:
-    """file:line of a method's `loss`, or of the class that inherits it."""
-    return source_line(vars(method).get("loss", method), line)
+def loss_of(method: type, line: int | None = None, hook: str = "loss") -> str:
+    """file:line of a method's `loss` or another hook, or of the class that inherits it."""
+    return source_line(vars(method).get(hook, method), line)
+
+
+def one_number(method: type, hook: str, found: Any) -> Tensor:
+    """What a hook returned for one run, a scalar; a penalty may be a plain number."""
+    plain = hook == "penalty" and isinstance(found, int | float)
+    if plain or (isinstance(found, Tensor) and not found.ndim):
+        return found  # type: ignore[no-any-return]
+    said = f"`{hook}` must return one number per run, got {_described(found)}."
+    raise at(method, said, hook=hook)
+
+
+def check_projected(method: type, found: list[Any], size: int) -> None:
+    """Refuse what `project` returned for each run, unless it is a gradient [P]."""
+    for gradient in found:
+        if not isinstance(gradient, Tensor) or gradient.shape != (size,):
+            said = f"`project` must return a gradient of {size} numbers"
+            raise at(method, f"{said}, got {_described(gradient)}.", hook="project")
+
+
+def _described(found: Any) -> str:
+    return f"shape {tuple(found.shape)}" if isinstance(found, Tensor) else repr(found)

@@ -79,9 +79,9 @@ class LossStrategy(Strategy):
     # What is done with it. --------------------------------------------------------------------
 
     @classmethod
-    def projects(cls) -> bool:
-        """Whether the method overrides `project`."""
-        return cls.project is not LossStrategy.project
+    def overrides(cls, hook: str) -> bool:
+        """Whether the method has a hook of its own."""
+        return getattr(cls, hook) is not getattr(LossStrategy, hook)
 
     def copy(self, name: str) -> None:
         """Keep a copy of the model as it is now; examples then have its logits."""
@@ -106,6 +106,7 @@ class LossStrategy(Strategy):
             self._stacked.importance = self.importance(fisher, self._stacked.importance)
         if self.keeps_old_model or self.keeps_importance:
             self.copy("old")
+        self._stacked.penalised = self.overrides("penalty")
 
     def remedy(self) -> str:
         """Advice after a run diverged: the loss may be the cause."""

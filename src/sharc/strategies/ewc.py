@@ -15,7 +15,9 @@ class EWC(LossStrategy):
     """L = CE(batch) + strength / 2 * |w - w*|^2, weighted by decay * F*.
 
     w* are the weights at the end of the task before, and F* <- decay * F* + F adds the Fisher
-    information of the task that ends, at its own labels. Nothing is replayed.
+    information of the task that ends, at its own labels. The paper also normalises each task's F,
+    lest rewards of different scale count differently; all tasks here have the same loss, so F is
+    as it is. Nothing is replayed.
     """
 
     keeps_importance: ClassVar[bool] = True

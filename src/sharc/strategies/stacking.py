@@ -10,7 +10,7 @@ from torch import Tensor
 from sharc.engine.head import Head
 from sharc.engine.tracing import TracedGradient
 from sharc.engine.types import EMPTY, Batch, Examples, Model, Replay, Weights
-from sharc.strategies.blame import HINT, at, located
+from sharc.strategies.blame import HINT, check_projected, located, one_number
 
 
 class Rows(NamedTuple):
@@ -45,8 +45,8 @@ class HasLoss(Protocol):
         """One run's gradient to follow."""
 
     @classmethod
-    def projects(cls) -> bool:
-        """Whether `project` is to be called."""
+    def overrides(cls, hook: str) -> bool:
+        """Whether the method has a hook of its own."""
 
 
 class StackedLoss:
@@ -55,6 +55,7 @@ class StackedLoss:
     def __init__(self, strategy: HasLoss, draws: int) -> None:
         self.strategy, self.draws = strategy, draws
         self.importance: dict[str, Tensor] | None = None
+        self.penalised = False  # from the second task on, where the method has a penalty
         self.hold(None)
         self._recorded: dict[Any, TracedGradient] = {}
         self._seen: tuple[Any, ...] = ()
@@ -82,7 +83,7 @@ class StackedLoss:
 
     def _step(self, batch: Batch, runs: slice, memory: tuple[Rows, Parts] | None) -> list[Tensor]:
         rows, parts = self._rows(batch, runs, memory)
-        if not self.strategy.projects():
+        if not self.strategy.overrides("project"):
             return self._of(rows, parts, runs)
         alone = [piece for r, p in zip(rows, parts, strict=True) for piece in _pieces(r, p)]
         each = [self._of((r,), ((r.x.shape[1],),), runs) for r in alone]
@@ -90,6 +91,7 @@ class StackedLoss:
             return each[0]
         flat = torch.stack([torch.cat([g.flatten(1) for g in part], 1) for part in each], 1)
         found = [self.strategy.project(f[0].clone(), f[1:].clone()) for f in flat]  # [k, P] each
+        check_projected(type(self.strategy), found, flat.shape[2])
         shapes = [g.shape[1:] for g in each[0]]
         split = torch.stack(found).split([shape.numel() for shape in shapes], dim=1)
         return [part.unflatten(1, shape) for part, shape in zip(split, shapes, strict=True)]
@@ -113,7 +115,8 @@ class StackedLoss:
         importance = _cut(self.importance or {}, runs)
         tensors = [r.tensors() for r in rows]
         arguments = (weights, copies, importance, tensors)
-        key = (str([t.shape for r in tensors for t in r]), parts, *copies, bool(importance))
+        shapes = str([t.shape for r in tensors for t in r])
+        key = (shapes, parts, *copies, bool(importance), self.penalised)
         if key not in self._recorded:
             try:
                 self._recorded[key] = TracedGradient(self._one_run(parts), arguments)
@@ -123,7 +126,7 @@ class StackedLoss:
 
     def _one_run(self, parts: tuple[Parts, ...]) -> Loss:
         """The loss of one run, of its weights first."""
-        strategy = self.strategy
+        strategy, penalised = self.strategy, self.penalised
         apply = type(strategy.head).apply
 
         def loss(
@@ -137,11 +140,11 @@ class StackedLoss:
                 z = apply(weights, r.x)
                 others = {name: apply(copy, r.x) for name, copy in copies.items()}
                 seen += _examples(r, sizes, z, others)
-            total = strategy.loss(*seen)
-            if not isinstance(total, Tensor) or total.ndim:
-                found = f"shape {tuple(total.shape)}" if isinstance(total, Tensor) else repr(total)
-                raise at(type(strategy), f"`loss` must return one number per run, got {found}.")
-            return total + strategy.penalty(Model(weights, copies, importance)) if copies else total
+            total = one_number(type(strategy), "loss", strategy.loss(*seen))
+            if penalised:
+                model = Model(weights, copies, importance)
+                total = total + one_number(type(strategy), "penalty", strategy.penalty(model))
+            return total
 
         return loss
 
