@@ -14,6 +14,8 @@ from sharc.artifacts.files import read_json, write_json
 from sharc.report import answer, page
 from sharc.results.folder import Results
 from sharc.stages import report
+from sharc.tables import registry
+from sharc.tables.render import Table
 
 VOID = {"meta", "link", "br", "img", "input", "source"}
 
@@ -138,6 +140,21 @@ def test_what_is_held_and_the_heads_have_sections_whose_numbers_lead_to_their_ce
         assert section.count("<tr>") == rows + 1
         assert f'data-cell="{link}"' in section
         assert f'<a href="#{name}">' in text
+
+
+def test_a_new_table_is_one_entry_of_the_registry_and_has_its_section(tmp_path, monkeypatch):
+    def counts(results, layout, paper):
+        found = results.summary.groupby("method", as_index=False)["n"].sum()
+        text = found.astype(str).set_axis(["Method", "Runs"], axis="columns")
+        yield Table("counts", found, text, "All runs.", [], align="lr", title="Runs <per> method")
+
+    monkeypatch.setattr(report, "OURS", (*registry.OURS, counts))
+    fake_results.write_report(fake_results.whole(), tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert '<a href="#counts">Runs &lt;per&gt; method</a>' in text
+    section = text.split('<section id="counts">')[1].split("</section>")[0]
+    assert "<h2>Runs &lt;per&gt; method</h2>" in section
+    assert re.search(r"<tr><td>er</td><td class=\"number\">\d+</td></tr>", section)
 
 
 def test_a_missing_run_is_announced(tmp_path):

@@ -23,6 +23,8 @@ def shown(found: Table) -> dict[str, Any]:
     ]
     return {
         "name": found.name,
+        "title": found.title,
+        "folded": found.folded,
         "heads": [{"text": head, "number": number} for head, number in columns],
         "rows": rows,
         "caption": found.caption,

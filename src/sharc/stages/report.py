@@ -17,13 +17,14 @@ from sharc.tables import comparison
 from sharc.tables.registry import OURS
 from sharc.tables.registry import tables as made
 
-SECTIONS = {
+# The tables of the registry come between these.
+FIRST = {
     "tables": "Tables",
     "comparison": "Compared with the paper",
     "figures": "Figures",
     "claims": "The paper's claims",
-    "ledger": "Memory held",
-    "clser_heads": "CLS-ER's heads",
+}
+LAST = {
     "specifications": "Under other choices",
     "ladder": "Where the paper's numbers come from",
     "run": "How it was run",
@@ -67,11 +68,12 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
     claims = read_json(claims_json)
     compared = page.read_comparison(tables)
     drawn = pictures.figures(figures)
-    extra: dict[str, Any] = {"ledger": None, "clser_heads": None}
-    extra |= {one.name: listed.shown(one) for one in made(found, shape, which=OURS)}
-    extra["ladder"] = None if ladder is None else pictures.figures(ladder)
     across = specified.section(specifications, power) if specifications else None
-    extra["specifications"] = across
+    extra = {
+        "ladder": None if ladder is None else pictures.figures(ladder),
+        "specifications": across,
+    }
+    listings = [listed.shown(one) for one in made(found, shape, which=OURS)]
     content = {
         "suite": {"suite": "", **suite},
         "ran": words.ran(found, shape, suite.get("backbone", "")),
@@ -84,6 +86,7 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
         "tables": page.tables(found, shape, compared),
         "printed": page.has_paper(compared),
         "comparison": listed.shown(comparison.table(compared)),
+        "listed": listings,
         **extra,
         "figures": drawn,
         "costs": costs,
@@ -93,9 +96,11 @@ def build(  # noqa: PLR0913 - the report reads every artifact made for people
         "provenance": Markup(page.provenance(found, provenance)),
         **_missing(found),
     }
-    content["titles"] = SECTIONS | ({} if content["printed"] else {"comparison": GAINS})
-    absent = {name for name, part in extra.items() if not part}
-    content["sections"] = [item for item in content["titles"].items() if item[0] not in absent]
+    content["titles"] = FIRST | ({} if content["printed"] else {"comparison": GAINS}) | LAST
+    sections = [(name, content["titles"][name]) for name in FIRST]
+    sections += [(one["name"], one["title"]) for one in listings]
+    sections += [(name, title) for name, title in LAST.items() if extra.get(name, True)]
+    content["sections"] = sections
     write_text(out, _render(content))
 
 

@@ -47,6 +47,7 @@ def tables(results: Results, layout: Layout, _: Paper | None) -> Iterator[Table]
         _NOTES,
         align="llrl" + "r" * len(HEADS),
         links=dict.fromkeys(heads, "cell"),
+        title="CLS-ER's heads",
     )
 
 

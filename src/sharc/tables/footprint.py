@@ -43,6 +43,7 @@ def tables(results: Results, layout: Layout, _: Paper | None) -> Iterator[Table]
     yield Table(
         "ledger", frame, readable(frame), summary(frame), NOTES,
         align="llrl" + "r" * 10 + "l", links=links, verdict=VERDICT,
+        title="Memory held", folded=True,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from sharc.tables import clser_heads, comparison, footprint, main
 from sharc.tables.render import Table
 
 Make = Callable[[Results, Layout, Paper | None], Iterator[Table]]
-# Those that need no number of the paper; the report shows them in this order.
+# Those that need no number of the paper: each is a section of the report, in this order.
 OURS: tuple[Make, ...] = (footprint.tables, clser_heads.tables)
 TABLES: tuple[Make, ...] = (main.tables, comparison.tables, *OURS)
 

@@ -31,6 +31,8 @@ class Table:
     links: dict[str, str] = field(default_factory=dict)
     verdict: str = ""  # the column of the text that holds our verdicts
     shaded: Sequence[bool] = ()  # rows that stand out, their second column in bold
+    title: str = ""  # of its section in the report
+    folded: bool = False  # whether the report shows its rows only on request
 
     @property
     def wide(self) -> bool:
