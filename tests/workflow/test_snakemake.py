@@ -95,7 +95,7 @@ def test_snakemakes_own_report_shows_figures_tables_and_captions(project: Projec
         "Tables",
     ):
         assert shown in page, shown
-    for caption in ("drawn from", "mean and standard deviation over", "The whole of suite"):
+    for caption in ("drawn from", "mean and standard deviation over", "All of suite"):
         assert caption in page, caption
 
 
