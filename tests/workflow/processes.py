@@ -40,7 +40,7 @@ class Build:
         found = (_JOB.search(_words(pid)) for pid in self._members())
         return {stage_of(match[1]) for match in found if match}
 
-    def tells_dvc(self) -> bool:
+    def records_in_dvc(self) -> bool:
         """Whether its jobs are done and DVC records them."""
         return any("\0commit\0--force" in _words(pid) for pid in self._members())
 

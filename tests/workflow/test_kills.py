@@ -53,7 +53,7 @@ def test_a_build_killed_during_dvc_commit_leaves_both_tools_consistent(separate:
     for moment in (0.0, 0.8, 1.6):  # seconds; DVC needs about two
         forget(separate, "report")
         build = Build(separate)
-        while build.alive and not build.tells_dvc():
+        while build.alive and not build.records_in_dvc():
             time.sleep(0.02)
         assert build.alive
         time.sleep(moment)

@@ -133,7 +133,7 @@ def test_touch_accepts_what_lies_there_and_says_so_in_its_provenance(project: Pr
     assert f"train {LITE0}/er/dense: seed 2 is missing (2 of 3 cached)" in plan
 
 
-def test_another_suite_is_built_without_telling_dvc(project: Project):
+def test_another_suite_is_built_and_not_recorded_in_dvc(project: Project):
     project.set(suites__other=yaml_suite(project, "demo") | {"methods": ["sgd"]})
     lock = project.text("dvc.lock")
     output = project.snakemake("--config", "suite=other")

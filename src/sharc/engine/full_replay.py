@@ -28,7 +28,7 @@ class FullReplay:
         self.head, self.x, self.products = head, x, products
         self.label_offsets = head.label_offsets(y)
         self.gram = None
-        self._coming: list[Tensor] = []  # K_b^T of the next steps, the last one first
+        self._lookahead: list[Tensor] = []  # K_b^T of the next steps, the last one first
         if x.shape[1] > 1 and self._carrying_pays(batch):
             self.gram = inner_products(x, x).add_(1)
             self.z = head.logits(x)
@@ -42,7 +42,7 @@ class FullReplay:
         return carried < 0.6 * 2 * n_features * n_classes
 
     def logits(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Logits of the new rows [S, B, C] and of the memory [S, M, C]; sets `shared`."""
+        """Logits of the new rows [S, B, C] and of the memory [S, M, C]; sets `cross_gram`."""
         if self.products or self.gram is not None:
             self.cross_gram = self._cross_gram(batch)  # K_b^T, [S, B, M]
         z = self.head.logits(batch.x)
@@ -56,11 +56,11 @@ class FullReplay:
 
         Called once per step, in order.
         """
-        if not self._coming:
+        if not self._lookahead:
             ahead = batch.x.unsqueeze(0) if batch.lookahead is None else batch.lookahead
             found = inner_products(ahead.transpose(0, 1).flatten(1, 2), self.x).add_(1)
-            self._coming = list(found.split(ahead.shape[2], dim=1))[::-1]
-        return self._coming.pop()
+            self._lookahead = list(found.split(ahead.shape[2], dim=1))[::-1]
+        return self._lookahead.pop()
 
     @property
     def rows_gram(self) -> Tensor:
