@@ -2,6 +2,8 @@
 # `make help` lists the others.
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
+DEVICE ?= cuda
+FEATURES ?= $(DEVICE)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -16,7 +18,7 @@ COMPILE = $(BIN)/uv pip compile pyproject.toml --extra dev --extra docs --univer
   --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet
 ACTIVE := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: help docs run test test-slow check format offline paper specifications bench archive showcase pull clean lock env
+.PHONY: help docs run test test-slow check format offline paper specifications bench gpu-check archive showcase pull clean lock env
 
 help:  ## show this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -53,6 +55,9 @@ paper: $(READY)  ## build the paper's own setting: needs internet and mini-Image
 
 bench: $(BENCH_READY)  ## measure against the alternatives and the machine's limit, about 20 minutes
 	$(ACTIVE) PYTHONPATH=src:. python -m bench
+
+gpu-check: $(READY)  ## on a GPU: compare the demo with results/demo, time it (docs/gpu.md)
+	$(ACTIVE) PYTHONPATH=src:. python -m bench.gpu_check --device $(DEVICE) --features $(FEATURES)
 
 archive: $(READY)  ## pack the finished suite as a Workflow Run RO-Crate
 	$(ACTIVE) sharc archive outputs/sharc.crate.zip

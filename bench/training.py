@@ -42,12 +42,13 @@ def ours(
     buffers: Sequence[int] = (BUFFER,),
     *,
     by_loss: bool = False,
+    device: str = "cpu",
 ) -> None:
     """Train all seeds with our engine, with one buffer or more."""
     strategy = load("method", method.partition("_")[0])
     strategy = suited(strategy, "mlp") if by_loss else strategy
     runs = [RunSpec(seed, size) for size in buffers for seed in range(seeds)]
-    train(stream, runs, strategy, {"device": "cpu"} | OPTIONS.get(method, {}), DenseBuffer)
+    train(stream, runs, strategy, {"device": device} | OPTIONS.get(method, {}), DenseBuffer)
 
 
 def plain(method: str, stream: TaskStream) -> None:

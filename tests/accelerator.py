@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor
 from torch.fx.experimental import proxy_tensor
@@ -86,6 +87,14 @@ def counted(room: float = math.inf) -> Iterator[Counts]:
         yield _counts
     finally:
         _counts, _memory.room = before, math.inf
+
+
+@contextmanager
+def accelerated(room: float = math.inf) -> Iterator[Counts]:
+    """A machine whose GPU is the simulated one, with so many bytes of memory."""
+    with pytest.MonkeyPatch.context() as patch, counted(room) as counts:
+        patch.setattr("sharc.engine.device.gpu", lambda: DEVICE)
+        yield counts
 
 
 class OnDevice(Tensor):

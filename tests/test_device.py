@@ -3,9 +3,7 @@
 `accelerator.py` says what is simulated. Each test does the same thing on both and compares bits.
 """
 
-import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from accelerator import DEVICE, Counts, counted
+from accelerator import DEVICE, Counts, accelerated, counted
 from mapped_toy import BUFFER, made, mapped_stream, same
 from oracles.toy import toy_stream
 from sharc.buffers.dense import DenseBuffer
@@ -35,14 +33,6 @@ from sharc.trainer.train import stacks, train
 from small_backbone import small_backbone
 
 ROOT = Path(__file__).parent.parent
-
-
-@contextmanager
-def accelerated(room: float = math.inf) -> Iterator[Counts]:
-    """A machine whose GPU is the simulated one, with so many bytes of memory."""
-    with pytest.MonkeyPatch.context() as patch, counted(room) as counts:
-        patch.setattr("sharc.engine.device.gpu", lambda: DEVICE)
-        yield counts
 
 
 def both_ways(work: Callable[[], Any]) -> tuple[Any, Any, Counts]:
