@@ -32,6 +32,14 @@ def test_the_data_behind_a_number_are_given_by_size_and_digest_per_split() -> No
     }  # fmt: skip
 
 
+def test_a_job_made_outside_a_repository_names_no_commit() -> None:
+    assert facts.commit_of({"commit": "0123abc", "dirty": False}) == "0123abc"
+    assert facts.commit_of({"commit": "0123abc", "dirty": True}) == (
+        "0123abc with uncommitted changes"
+    )
+    assert facts.commit_of({"commit": None, "dirty": False}) == "no commit"
+
+
 @pytest.mark.parametrize(
     ("suite", "topics"),
     [

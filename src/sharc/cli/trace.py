@@ -13,8 +13,7 @@ from sharc.config import Params, load_params
 from sharc.errors import UserError, unknown
 from sharc.grid import Cell, cells
 from sharc.pipeline import build_graph
-from sharc.registry import METHODS
-from sharc.report.facts import UNCOMMITTED
+from sharc.report.facts import commit_of
 from sharc.results import labels
 from sharc.results.layout import SCENARIOS
 from sharc.workflow.stage import Job
@@ -55,13 +54,14 @@ def trace_cell(
 
 def _find(params: Params, method: str, scenario: str, buffer: int, dataset: str | None) -> Cell:
     name, plus = method.removesuffix("+"), method.endswith("+")
-    if name not in METHODS:
-        raise UserError(unknown("method", name, METHODS))
+    members = cells(params)
+    if name not in (known := {cell.method for cell in members}):
+        raise UserError(f"suite {params.suite!r}: {unknown('method', name, known)}")
     if scenario not in SCENARIOS:
         raise UserError(unknown("scenario", scenario, SCENARIOS))
     theta = getattr(params.sharc.theta, scenario) if plus else None
     wanted = (dataset or params.chosen.datasets[0], name, buffer, theta)
-    for cell in cells(params):
+    for cell in members:
         memory = params.sharc.memory if plus else None
         found = (cell.dataset, cell.method, cell.buffer, cell.variant.theta)
         if found == wanted and cell.variant.memory == memory:
@@ -144,8 +144,7 @@ def _rows(table: list[dict[str, Any]], cell: Cell, scenario: str) -> list[dict[s
 
 
 def _making(made: dict[str, Any]) -> Iterator[str]:
-    dirty = UNCOMMITTED if made["dirty"] else ""
-    yield f"{'commit':10}{made['commit']}{dirty}"
+    yield f"{'commit':10}{commit_of(made)}"
     changed = [name for name, was in made["sources"].items() if _digest(name) != was]
     since = f"{len(changed)} of them changed since" if changed else "unchanged since"
     yield f"{'code':10}{len(made['sources'])} files, {since}"

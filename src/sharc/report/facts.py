@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sharc.config import Params
     from sharc.workflow.stage import Job
 
-UNCOMMITTED = " with uncommitted changes"
+NO_COMMIT = "no commit"  # outside a repository, or before its first commit
 PAUSE = 60.0  # seconds; Snakemake itself needs only a few between two jobs
 
 
@@ -80,7 +80,7 @@ def provenance(jobs: "Mapping[str, Job]") -> dict[str, Any]:
     training = [made[name] for name in made if jobs[name].stage in {"train", "rungs", "specified"}]
     last = max(training, key=lambda record: record["started"], default={})
     return {
-        "commit": ", ".join(sorted({str(record["commit"]) for record in training})),
+        "commit": ", ".join(sorted({record["commit"] or NO_COMMIT for record in training})),
         "uncommitted changes": "yes" if any(r["dirty"] for r in training) else "no",
         "versions": last.get("packages", {}),
         "processor": last.get("processor", ""),
@@ -97,10 +97,16 @@ def commits(jobs: "Mapping[str, Job]") -> dict[str, str]:
     """Training job -> the commit that made it: a build may continue after a change of the code."""
     made = records(jobs)
     return {
-        job.name: made[name]["commit"] + (UNCOMMITTED if made[name]["dirty"] else "")
+        job.name: commit_of(made[name])
         for name, job in jobs.items()
         if job.stage == "train" and name in made
     }
+
+
+def commit_of(record: Mapping[str, Any]) -> str:
+    """The commit that a job was made from, and whether files had changed since."""
+    changed = " with uncommitted changes" if record["dirty"] else ""
+    return f"{record['commit'] or NO_COMMIT}{changed}"
 
 
 def data_facts(meta: dict[str, Any]) -> dict[str, Any]:
