@@ -6,6 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -235,6 +236,17 @@ class Branching(LossStrategy):
         return total
 
 
+class OfTheClassesThere(LossStrategy):
+    def loss(self, new: Examples, *replayed: Examples) -> Tensor:
+        there = new.labels.unique()  # the line that the message names
+        return nn.functional.cross_entropy(new.logits[:, there], new.labels)
+
+
+class Misspelt(LossStrategy):
+    def loss(self, new: Examples, *replayed: Examples) -> Any:
+        return new.logit  # type: ignore[attr-defined]
+
+
 class Number(LossStrategy):
     def loss(self, new: Examples, *replayed: Examples) -> Any:
         return 0.5
@@ -246,6 +258,8 @@ class Number(LossStrategy):
         (Vector, "`loss` must return one number per run, got shape (10,)"),
         (Number, "`loss` must return one number per run, got 0.5"),
         (Branching, "cannot branch on the values of tensors"),
+        (OfTheClassesThere, "over aten::_unique2. A loss is ordinary torch"),
+        (Misspelt, "AttributeError: 'Examples' object has no attribute 'logit'"),
     ],
 )
 def test_a_broken_loss_is_named_by_file_and_line(method: type[Strategy], words: str) -> None:
@@ -255,10 +269,34 @@ def test_a_broken_loss_is_named_by_file_and_line(method: type[Strategy], words: 
     where, said = str(error.value).split(": ", 1)
     file, line = where.rsplit(":", 1)
     assert Path(file).resolve() == Path(__file__)
-    expected = "if total > 0" if method is Branching else "def loss"
-    assert expected in Path(__file__).read_text().splitlines()[int(line) - 1]
+    lines = {Branching: "if total > 0", OfTheClassesThere: ".unique()", Misspelt: "new.logit"}
+    assert lines.get(method, "def loss") in Path(__file__).read_text().splitlines()[int(line) - 1]
     assert method.__name__ in said
     assert words in said
+    assert said.endswith("torch.arange instead.") == (method in (Branching, OfTheClassesThere))
+
+
+class Masked(LossStrategy):
+    """Learns the classes of the batch alone; which they are is a comparison."""
+
+    def loss(self, new: Examples, *replayed: Examples) -> Tensor:
+        there = (new.labels[:, None] == torch.arange(6)).any(dim=0)
+        return nn.functional.cross_entropy(new.logits.masked_fill(~there, -1e9), new.labels)
+
+
+class MaskedByIsin(LossStrategy):
+    def loss(self, new: Examples, *replayed: Examples) -> Tensor:
+        there = torch.isin(torch.arange(6), new.labels)
+        return nn.functional.cross_entropy(new.logits.masked_fill(~there, -1e9), new.labels)
+
+
+def test_an_operation_that_vmap_only_loops_over_is_no_warning_and_gives_the_same() -> None:
+    ours, slow = (
+        train(toy_stream(), [RunSpec(0), RunSpec(1)], method, {}, DenseBuffer)
+        for method in (Masked, MaskedByIsin)
+    )
+    for one, same in zip(ours, slow, strict=True):
+        np.testing.assert_array_equal(one.accuracy.class_il, same.accuracy.class_il)
 
 
 class Plainly(LossStrategy):

@@ -19,6 +19,7 @@ from sharc.errors import UserError
 from sharc.grid import cells
 from sharc.memories.zeros import Zeros
 from sharc.registry import MEMORIES, METHODS, load
+from sharc.strategies.by_loss import LossStrategy
 from sharc.strategies.er import ER
 from sharc.strategies.sgd import SGD
 
@@ -147,6 +148,11 @@ class NeverLearns(SGD):
         pass
 
 
+class Branches(LossStrategy):
+    def loss(self, new, *replayed):
+        return new.logits.sum() if new.logits.sum() > 0 else new.logits.mean()
+
+
 class CountsItsCompany(ER):
     def step(self, batch):
         super().step(batch)
@@ -173,6 +179,7 @@ class LacksAClass(Dataset):
     ("check", "broken", "said"),
     [
         (testing.check_method, NeverLearns, "50 % is chance"),
+        (testing.check_method, Branches, "test_new.py:[0-9]+: Branches: .* torch.arange instead"),
         (testing.check_method, CountsItsCompany, "a seed's result depends on the others"),
         (testing.check_memory, ChangesAll, "changes what was kept"),
         (testing.check_dataset, LacksAClass, "a class has no test image"),

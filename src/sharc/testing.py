@@ -8,6 +8,7 @@
 Each check takes a second or two on synthetic data; its message says what is wrong.
 """
 
+import logging
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,6 +22,7 @@ from sharc.buffers.dense import DenseBuffer
 from sharc.datasets.base import Dataset
 from sharc.engine.runs import RunResult, RunSpec
 from sharc.engine.task_stream import TaskStream
+from sharc.errors import MethodError
 from sharc.memories.base import AssociativeMemory, Shape
 from sharc.stages import download
 from sharc.strategies.base import Strategy
@@ -45,9 +47,14 @@ def toy_stream(noise: float = 0.5) -> TaskStream:
 def check_method(method: type[Strategy], **options: Any) -> list[RunResult]:
     """It learns, stays within its buffer, and a run's result does not depend on the runs trained
     with it."""
+    __tracebackhide__ = True  # pytest then shows the test and the message alone
     stream, seeds = toy_stream(), (0, 1, 2)
     runs = [RunSpec(seed, BUFFER) for seed in seeds]
-    together = train(stream, runs, method, options, DenseBuffer)
+    logging.getLogger("torch.__trace").handlers.clear()  # pytest's would show empty lines
+    try:
+        together = train(stream, runs, method, options, DenseBuffer)
+    except MethodError as error:
+        raise AssertionError(str(error)) from None
     (alone,) = train(stream, runs[1:2], method, options, DenseBuffer)
     for seed, result in zip(seeds, together, strict=True):
         assert result.status == "ok", f"seed {seed} failed: {result.message}"

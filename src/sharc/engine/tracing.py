@@ -5,6 +5,7 @@ a small operation itself. So they run once: what they do is recorded, and the re
 every step. It holds as long as the shapes do, and whatever else the loss reads is unchanged.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +30,8 @@ class TracedGradient:
         def of_flat(*tensors: Tensor) -> list[Tensor]:
             return _pytree.tree_leaves(gradient(*_pytree.tree_unflatten(list(tensors), spec)))
 
-        with torch.inference_mode(False), torch.no_grad():
+        with torch.inference_mode(False), torch.no_grad(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "There is a performance drop")  # of vmap, once
             traced = make_fx(of_flat)(*(tensor.clone() for tensor in flat))
         simplify(traced)
         self._run = traced.forward

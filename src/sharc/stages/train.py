@@ -102,7 +102,8 @@ def _train_group(stream: TaskStream, group: Sequence[Wanted], method: Method) ->
             for cell in cells:
                 _train_group(stream, cell, method)
             return
-        traceback.print_exc()
+        if not isinstance(error, MethodError):  # which says by itself what to correct
+            traceback.print_exc()
         message = f"{type(error).__name__}: {error}"
         if isinstance(error, MethodError) or lines_in(method.strategy, error):
             message = str(located(method.strategy, error))

@@ -1,6 +1,7 @@
 """Find the line of a method's own file that caused an error."""
 
 import inspect
+import re
 import traceback
 from typing import Any
 
@@ -9,21 +10,25 @@ from torch import Tensor
 from sharc.errors import MethodError
 from sharc.references import source_line
 
-HINT = (
-    "A loss is ordinary torch for one run and returns one number; it cannot branch on the values"
-    " of tensors or turn them into Python numbers (.item(), float(), bool())."
+_HINT = (
+    "A loss is ordinary torch for one run. It cannot branch on the values of tensors, turn them"
+    " into Python numbers (.item(), float(), bool()), draw random numbers, or make results whose"
+    " size depends on values (unique, nonzero, boolean indexing, one_hot): compare with"
+    " torch.arange instead."
 )
+_NEEDS_VALUES = re.compile("vmap|data pointer")  # in what torch says of such a line
+_ASIDE = re.compile(r" *(For \(1\)|Please (file|either)).*")  # torch's advice to its own developers
 
 
-def located(method: type, error: Exception, hint: str = "") -> MethodError:
+def located(method: type, error: Exception) -> MethodError:
     """The error as one message that names the line of the method's file it came from."""
     if isinstance(error, MethodError):
         return error  # it names it already
     said = str(error).strip().partition("\n")[0]
     lines = lines_in(method, error)
-    return at(
-        method, f"{type(error).__name__}: {said} {hint}".strip(), lines[-1] if lines else None
-    )
+    if _NEEDS_VALUES.search(said):
+        said = f"{_ASIDE.sub('', said).rstrip('.')}. {_HINT}"
+    return at(method, f"{type(error).__name__}: {said}", lines[-1] if lines else None)
 
 
 def lines_in(method: type, error: Exception) -> list[int]:

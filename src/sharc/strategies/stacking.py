@@ -10,7 +10,7 @@ from torch import Tensor
 from sharc.engine.head import Head
 from sharc.engine.tracing import TracedGradient
 from sharc.engine.types import EMPTY, Batch, Examples, Model, Replay, Weights
-from sharc.strategies.blame import HINT, check_projected, located, one_number
+from sharc.strategies.blame import check_projected, located, one_number
 
 
 class Rows(NamedTuple):
@@ -121,7 +121,7 @@ class StackedLoss:
             try:
                 self._recorded[key] = TracedGradient(self._one_run(parts), arguments)
             except Exception as error:
-                raise located(type(self.strategy), error, HINT) from error
+                raise located(type(self.strategy), error) from error
         return self._recorded[key](*_flat(arguments))
 
     def _one_run(self, parts: tuple[Parts, ...]) -> Loss:
