@@ -95,6 +95,19 @@ def test_the_analysis_can_be_repeated_from_the_tables_alone(built, tmp_path):
     assert [n for n in names if (built / n).read_bytes() != (tmp_path / n).read_bytes()] == []
 
 
+def test_one_seed_alone_gives_gains_without_an_interval(built, tmp_path):
+    questions, _ = saved.read(built)
+    runs = saved.read_runs(built)
+    stage.analyse(questions, saved.measured(runs[runs["seed"] == 0]), CLAIMS, tmp_path)
+    [gain] = [
+        entry
+        for entry in read_json(tmp_path / saved.INDEX)["pooled"]
+        if (entry["contrast"], entry["scenario"]) == ("gain", "class_il")
+    ]
+    assert -2 < gain["gain"] < 4
+    assert gain["low"] is gain["high"] is None
+
+
 def test_a_diverged_run_is_no_number(built):
     frame = pd.read_csv(built / "power.csv")
     assert set(frame["n"]) == {4, 5}

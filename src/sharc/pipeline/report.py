@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from sharc.pipeline.claims import Claims
 from sharc.pipeline.collect import RESULTS, Collect
+from sharc.pipeline.download import Download
 from sharc.pipeline.figure1 import Figure1
 from sharc.pipeline.figures import Figures
 from sharc.pipeline.ladder import Ladder
@@ -41,7 +42,7 @@ class Report(Job):
         ladder = next(iter(graph.of(Ladder)), None)
         needs: tuple[Job, ...] = (*graph.of(Collect), *graph.of(Figure1), tables, figures, claims)
         specified = graph.of(Specifications)
-        needs += (*((ladder,) if ladder else ()), *specified)
+        needs += (*((ladder,) if ladder else ()), *specified, *graph.of(Download))
         settings: dict[str, Any] = {
             "layout": layout(graph.params),
             "suite": suite_facts(graph.params),

@@ -1,5 +1,6 @@
 """Stage specifications: runs under every specification -> curves, effects, power and sentences."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -135,9 +136,9 @@ def _index(questions: Questions, asked: Sequence[Outcome]) -> dict[str, Any]:
             {
                 "contrast": outcome.contrast,
                 "scenario": outcome.scenario,
-                "gain": round(outcome.curve.pooled.gain.mean, 6),
-                "low": round(outcome.curve.pooled.gain.low, 6),
-                "high": round(outcome.curve.pooled.gain.high, 6),
+                "gain": _rounded(outcome.curve.pooled.gain.mean),
+                "low": _rounded(outcome.curve.pooled.gain.low),
+                "high": _rounded(outcome.curve.pooled.gain.high),
             }
             for outcome in asked
         ],
@@ -147,3 +148,8 @@ def _index(questions: Questions, asked: Sequence[Outcome]) -> dict[str, Any]:
         ],
         "fixed": dict(questions.fixed),
     }
+
+
+def _rounded(value: float) -> float | None:
+    """For JSON, which has no NaN: None where one seed has no interval."""
+    return None if math.isnan(value) else round(value, 6)
