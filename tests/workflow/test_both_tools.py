@@ -129,7 +129,7 @@ def test_a_fresh_clone_that_pulls_has_nothing_to_run(project: Project, tmp_path:
 
 
 def test_experiments_metrics_and_plots_show_what_matters(project: Project):
-    output = project.run("dvc", "exp", "run", "-S", "train.learning_rate=0.01", "-n", "slower")
+    output = project.run("dvc", "exp", "run", "-S", "methods.gem.margin=0.25", "-n", "closer")
     assert output.count("Building DAG of jobs") == 1  # one start of Snakemake for all stages
     assert "is empty" not in output
     assert "class_il.gain_sharc" in project.run("dvc", "metrics", "diff", "HEAD")
@@ -139,11 +139,16 @@ def test_experiments_metrics_and_plots_show_what_matters(project: Project):
     assert 8 <= len(numbers) <= 12
     varied = yaml.safe_load(project.text("dvc.yaml"))["stages"]["train"]["params"]
     shown = [name for name in columns if name.startswith(tuple(varied))]
-    assert len(shown) == 9  # sharc.theta has two
+    method_options = [name for name in shown if name.startswith("methods.")]
+    assert {"methods.gem.margin", "methods.derpp.alpha"} <= set(method_options)
+    assert len(shown) == 9 + len(method_options)  # sharc.theta has two
     # The others: what an experiment is, and the digest of each dependency of a stage.
     paths = [name for name in columns if (project.folder / name).exists()]
     assert columns[:5] == ["Experiment", "rev", "typ", "Created", "parent"]
     assert len(columns) == 5 + len(numbers) + len(shown) + len(paths)
+    table = project.run("dvc", "exp", "show", "--only-changed", "--csv", "--num", "1")
+    columns = table.splitlines()[0].split(",")
+    assert [name for name in columns if name.startswith(tuple(varied))] == ["methods.gem.margin"]
     project.run("dvc", "plots", "diff", "HEAD", "--out", "plots")
     page = project.text("plots/index.html")
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace(
