@@ -8,10 +8,10 @@ import torch
 from torch import nn
 from torch.nn.functional import adaptive_avg_pool2d
 
+from sharc.backbones.made import ADDED, make_backbone
 from sharc.backbones.outside import OutsideBackbone, cut_before_pooling
 from sharc.config import load_params
 from sharc.errors import UserError
-from sharc.pipeline.backbones import ADDED, make_backbone
 from sharc.pipeline.features import frozen_settings
 
 PARAMS = Path(__file__).parent.parent / "params.yaml"

@@ -12,6 +12,7 @@ import yaml
 from sharc.config import load_params
 from sharc.entry import dvc
 from sharc.pipeline import STAGES, build_graph, load_graph
+from sharc.pipeline.streamed import Streamed
 from sharc.registry import KINDS, module_of
 from sharc.workflow import sources
 from sharc.workflow.graph import Graph
@@ -115,6 +116,11 @@ def test_a_method_depends_on_its_own_strategy_alone():
     assert "src/sharc/strategies/mer.py" not in job.sources
     assert "src/sharc/memories/bayes_pcn.py" not in job.sources
     assert "src/sharc/buffers/sharc.py" not in job.sources
+
+
+def test_code_that_a_stage_inherits_from_anothers_module_is_its_own():
+    for job in graph("ladder").of(Streamed):
+        assert {"src/sharc/pipeline/features.py", "src/sharc/backbones/made.py"} <= {*job.sources}
 
 
 def test_a_memory_is_a_source_of_the_runs_that_use_it():

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from sharc.artifacts.files import sha256_of
+from sharc.backbones.made import ADDED, make_backbone
 from sharc.config import Params
-from sharc.pipeline.backbones import added_settings, make_backbone
+from sharc.errors import UserError
 from sharc.pipeline.download import Download
 from sharc.registry import JOINT, passes
 from sharc.workflow.graph import Graph
@@ -78,7 +80,7 @@ def frozen_settings(params: Params) -> dict[str, Any]:
     """What the features of a frozen backbone depend on."""
     settings = params.features.model_dump(exclude={"batch", "device"})
     settings |= {"normalisation": params.switches.normalisation}
-    return settings | added_settings(params)
+    return settings | _added_settings(params)
 
 
 def seen_settings(params: Params, methods: list[str] | None = None) -> dict[str, Any]:
@@ -97,4 +99,19 @@ def seen_settings(params: Params, methods: list[str] | None = None) -> dict[str,
         "batch": params.train.batch,
         "passes": sorted({passes(method) for method in trained}),
         "joint": JOINT in trained,
-    } | added_settings(params)
+    } | _added_settings(params)
+
+
+def _added_settings(params: Params) -> dict[str, Any]:
+    """What features depend on besides a class: the architecture, and the weights' content."""
+    given = params.backbones.get(params.chosen.backbone)
+    if given is None or given.library is None:
+        return {}
+    path = Path(str(given.weights))
+    if not path.is_file():
+        raise UserError(
+            f"params.yaml: backbones.{params.chosen.backbone}.weights: {path} does not exist."
+        )
+    architecture = getattr(given, given.library)
+    weights = {"path": str(path), "sha256": sha256_of(path)}
+    return {ADDED: {"library": given.library, "architecture": architecture, "weights": weights}}

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from sharc.backbones.made import make_backbone
 from sharc.config import Params
 from sharc.ladder import rungs
-from sharc.pipeline.backbones import make_backbone
 from sharc.pipeline.download import Download
 from sharc.pipeline.features import FeatureJob, seen_settings
 from sharc.pipeline.specification_runs import stream_specs

@@ -135,7 +135,9 @@ class Job(ABC):
     @cached_property
     def sources(self) -> tuple[str, ...]:
         """Paths of the code, and of the files in Git, that decide what it makes."""
-        modules = {type(self).__module__, *self.more_modules}
+        bases = type(self).__mro__  # what it inherits from another stage's module is its code too
+        modules = {base.__module__ for base in bases if issubclass(base, Job) and base is not Job}
+        modules |= set(self.more_modules)
         modules |= {module_of(kind, name) for kind, name in self.classes}
         return tuple(sorted({*_paths(frozenset(modules)), *self.reads, *self.more_reads}))
 
