@@ -15,7 +15,7 @@ from sharc.workflow.accept import accept
 from sharc.workflow.freshness import State, failures, order_times, states
 from sharc.workflow.graph import Graph
 from sharc.workflow.lock import lock_build
-from sharc.workflow.stage import Job
+from sharc.workflow.stage import ALL, Job
 
 _STAGES = {stage.stage for stage in STAGES}
 
@@ -31,7 +31,7 @@ class Suite:
 
     def job(self, stage: str, wildcards: Iterable[str]) -> Job:
         """The job of a rule and its wildcards."""
-        return self.graph.jobs[f"{stage}:{'/'.join(wildcards) or 'all'}"]
+        return self.graph.jobs[f"{stage}:{'/'.join(wildcards) or ALL}"]
 
     def files(self, *stages: str) -> list[str]:
         """The main file of every job of some stages."""

@@ -17,6 +17,7 @@ class Claims(Job):
     """A verdict on every sentence of the paper that can be checked."""
 
     stage = "claims"
+    main = "claims.json"
     reads = (str(PAPER), str(CLAIMS))
     exported = ("claims.json", "claims.md")
     owns_folder = False
@@ -32,10 +33,6 @@ class Claims(Job):
     @property
     def folder(self) -> Path:
         return Path("outputs")
-
-    @property
-    def target(self) -> Path:
-        return self.folder / "claims.json"
 
     @property
     def receipt(self) -> Path:

@@ -20,6 +20,7 @@ class Collect(Job):
     """One row per run, per point of a curve, per cell."""
 
     stage = "collect"
+    main = "summary.csv"
     exported = ("curves.csv", "external.csv", "heads.csv", "recall.csv", "runs.csv", "summary.csv")
     origins = {"joint_bwt": "train.joint_bwt", "expected": "suites.{suite}"}
 
@@ -41,10 +42,6 @@ class Collect(Job):
     @property
     def more_reads(self) -> tuple[str, ...]:
         return tuple(self.settings["external"].values())
-
-    @property
-    def target(self) -> Path:
-        return self.folder / "summary.csv"
 
     def run(self, build: Build) -> Result:
         from sharc.stages import collect

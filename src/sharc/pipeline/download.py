@@ -17,6 +17,7 @@ class Download(Job):
     """One data set, from the first source that has it, verified whatever the source was."""
 
     stage = "download"
+    main = "meta.json"
     origins = {"": "datasets.{name}"}
 
     @classmethod
@@ -33,10 +34,6 @@ class Download(Job):
     @property
     def folder(self) -> Path:
         return Path("data/raw") / self.name
-
-    @property
-    def target(self) -> Path:
-        return self.folder / "meta.json"
 
     @property
     def classes(self) -> tuple[tuple[str, str], ...]:

@@ -20,11 +20,9 @@ from sharc.workflow.stage import Build, Job, Result, files_in
 class FeatureJob(Job):
     """A job that computes features with one backbone."""
 
-    backbone: str
+    main = "meta.json"
 
-    @property
-    def target(self) -> Path:
-        return self.folder / "meta.json"
+    backbone: str
 
     @property
     def classes(self) -> tuple[tuple[str, str], ...]:
@@ -66,10 +64,6 @@ class Features(FeatureJob):
         for dataset in params.chosen.datasets:
             needs = (graph.one(Download, dataset),)
             yield cls(f"{dataset}/{backbone}", frozen_settings(params), needs, backbone)
-
-    @property
-    def folder(self) -> Path:
-        return Path("outputs/features") / self.name
 
     def run(self, build: Build) -> Result:
         (raw,) = self.needs

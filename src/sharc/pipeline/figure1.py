@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
 from sharc.pipeline.download import Download
@@ -15,6 +14,7 @@ class Figure1(Job):
     """How well a Hopfield memory and an inpainter restore the images of one data set."""
 
     stage = "figure1"
+    main = "figure1.json"
     exported = ("figure1.json",)
     origins = {"": "figure1"}
 
@@ -22,14 +22,6 @@ class Figure1(Job):
     def jobs(cls, graph: Graph) -> Iterator[Self]:
         if name := graph.params.chosen.figure1:
             yield cls(name, graph.params.figure1.model_dump(), (graph.one(Download, name),))
-
-    @property
-    def folder(self) -> Path:
-        return Path("outputs/figure1") / self.name
-
-    @property
-    def target(self) -> Path:
-        return self.folder / "figure1.json"
 
     def run(self, build: Build) -> Result:
         from sharc.stages import figure1

@@ -18,6 +18,7 @@ class Figures(Job):
     """Every figure for which the suite has data."""
 
     stage = "figures"
+    main = "index.json"
     shown = ".png"
     reads = (str(PAPER),)
     exported = ("*.png", "index.json")
@@ -29,14 +30,6 @@ class Figures(Job):
         drawn = graph.of(Figure1)
         needs = (*graph.of(Collect), *drawn)
         yield cls("all", layout(graph.params), needs, drawn[0].folder if drawn else None)
-
-    @property
-    def folder(self) -> Path:
-        return Path("outputs/figures")
-
-    @property
-    def target(self) -> Path:
-        return self.folder / "index.json"
 
     def run(self, build: Build) -> Result:
         from sharc.stages import figures

@@ -19,6 +19,7 @@ class Ladder(Job):
     """The way from the authors' code to the paper, as far as this suite walks it."""
 
     stage = "ladder"
+    main = "ladder.md"
     reads = (str(PAPER),)
     exported = ("ladder.csv", "ladder.md", "ladder.png")
 
@@ -26,14 +27,6 @@ class Ladder(Job):
     def jobs(cls, graph: Graph) -> Iterator[Self]:
         if ladder := graph.params.chosen.ladder:
             yield cls("all", _layout(graph.params, ladder), tuple(graph.of(Rungs)))
-
-    @property
-    def folder(self) -> Path:
-        return Path("outputs/ladder")
-
-    @property
-    def target(self) -> Path:
-        return self.folder / "ladder.md"
 
     def run(self, build: Build) -> Result:
         from sharc.stages import ladder

@@ -27,6 +27,7 @@ class Report(Job):
     """The whole suite on one page."""
 
     stage = "report"
+    main = "report.html"
     owns_folder = False
 
     tables: Tables
@@ -74,10 +75,6 @@ class Report(Job):
     @property
     def folder(self) -> Path:
         return Path("outputs")
-
-    @property
-    def target(self) -> Path:
-        return self.folder / "report.html"
 
     @property
     def receipt(self) -> Path:

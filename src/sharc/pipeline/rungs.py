@@ -98,10 +98,6 @@ class Rungs(Job):
                 )
 
     @property
-    def folder(self) -> Path:
-        return Path("outputs/rungs") / self.name
-
-    @property
     def classes(self) -> tuple[tuple[str, str], ...]:
         runs = self.settings["runs"]
         used = [c for r in runs for c in classes(self.method, r["memory"], r["options"])]

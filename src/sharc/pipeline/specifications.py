@@ -17,6 +17,7 @@ class Specifications(Job):
     """The curves, and what they depend on."""
 
     stage = "specifications"
+    main = "index.json"
     reads = (str(CLAIMS),)
     exported = ("*.csv", "*.png", "index.json")
 
@@ -24,14 +25,6 @@ class Specifications(Job):
     def jobs(cls, graph: Graph) -> Iterator[Self]:
         if graph.params.chosen.specifications:
             yield cls("all", dict(layout(graph.params)), tuple(graph.of(Specified)))
-
-    @property
-    def folder(self) -> Path:
-        return Path("outputs/specifications")
-
-    @property
-    def target(self) -> Path:
-        return self.folder / "index.json"
 
     def run(self, build: Build) -> Result:
         from sharc.stages import specifications

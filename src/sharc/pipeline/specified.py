@@ -38,10 +38,6 @@ class Specified(Job):
             yield cls(name, settings, needs, stream.dataset, stream.params.chosen.backbone)
 
     @property
-    def folder(self) -> Path:
-        return Path("outputs/specified") / self.name
-
-    @property
     def classes(self) -> tuple[tuple[str, str], ...]:
         runs = self.settings["runs"]
         used = [c for r in runs for c in classes(r["method"], r["memory"], r["options"])]

@@ -5,7 +5,6 @@ If BatchNorm is in training mode (`bn_mode: train`), the features differ between
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
 from sharc.backbones.made import make_backbone
@@ -61,10 +60,6 @@ class Streamed(FeatureJob):
         settings = seen_settings(params, methods)
         needs = (graph.one(Download, dataset), graph.one(Split, split))
         return cls(f"{split}/{look}", settings, needs, params.chosen.backbone, dataset, drifts)
-
-    @property
-    def folder(self) -> Path:
-        return Path("outputs/streamed") / self.name
 
     def run(self, build: Build) -> Result:
         raw, split = self.needs

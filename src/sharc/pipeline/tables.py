@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
 from sharc.pipeline.collect import Collect
@@ -17,6 +16,7 @@ class Tables(Job):
     """Every table of the suite, as LaTeX, Markdown, CSV and HTML."""
 
     stage = "tables"
+    main = "comparison.md"
     shown = ".html"
     reads = (str(PAPER),)
     exported = ("*.md", "comparison.csv", "ledger.csv")
@@ -24,14 +24,6 @@ class Tables(Job):
     @classmethod
     def jobs(cls, graph: Graph) -> Iterator[Self]:
         yield cls("all", layout(graph.params), tuple(graph.of(Collect)))
-
-    @property
-    def folder(self) -> Path:
-        return Path("outputs/tables")
-
-    @property
-    def target(self) -> Path:
-        return self.folder / "comparison.md"
 
     def run(self, build: Build) -> Result:
         from sharc.stages import tables

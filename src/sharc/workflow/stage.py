@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sharc.config import Params
     from sharc.workflow.graph import Graph
 
+ALL = "all"  # the name of the only job of a stage
 KeyOf = Callable[[Any], str]  # the key of a part of a job, made under these settings
 
 
@@ -52,6 +53,7 @@ class Job(ABC):
     stage: ClassVar[str]
     resources: ClassVar[str] = "other"  # the block of `resources` that its rule asks for
     reads: ClassVar[tuple[str, ...]] = ()  # files in Git that it reads
+    main: ClassVar[str] = ""  # the file that Snakemake requests, if not the receipt
     exported: ClassVar[tuple[str, ...]] = ()  # what `sharc export` copies from its folder
     shown: ClassVar[str] = ""  # ending of the files that `snakemake --report` shows
     owns_folder: ClassVar[bool] = True  # whether it owns everything in its folder
@@ -67,9 +69,10 @@ class Job(ABC):
         """The jobs that the chosen suite has of this stage."""
 
     @property
-    @abstractmethod
     def folder(self) -> Path:
         """The folder of its artifacts."""
+        made = Path("outputs", self.stage)
+        return made if self.name == ALL else made / self.name
 
     @property
     def receipt(self) -> Path:
@@ -79,7 +82,7 @@ class Job(ABC):
     @property
     def target(self) -> Path:
         """The file by which Snakemake requests it."""
-        return self.receipt
+        return self.folder / self.main if self.main else self.receipt
 
     @property
     def outputs(self) -> tuple[Path, ...]:
