@@ -56,7 +56,7 @@ def _remembered(path: Path, changed: int, state: list[Any], compute: Callable[[]
     value = compute()
     if old_enough:
         with suppress(OSError, UserError):  # a full disk only means computing it again
-            write_text(note, json.dumps([state, value]))
+            write_text(note, json.dumps([state, value]), flush=False)  # there are hundreds
     return value
 
 

@@ -19,14 +19,18 @@ _BLOCK = 1 << 20
 
 
 @contextmanager
-def write_atomically(path: Path) -> Iterator[Path]:
-    """Yield a temporary path next to `path`; rename it to `path` only if the block succeeds."""
+def write_atomically(path: Path, *, flush: bool = True) -> Iterator[Path]:
+    """Yield a temporary path next to `path`; rename it to `path` only if the block succeeds.
+
+    Without `flush`, a power failure may leave the name without its data.
+    """
     partial = path.with_name(f"{PARTIAL}{uuid.uuid4().hex[:8]}-{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
-        with partial.open("rb") as handle:
-            os.fsync(handle.fileno())  # a name without its data would look complete
+        if flush:
+            with partial.open("rb") as handle:
+                os.fsync(handle.fileno())  # a name without its data would look complete
         partial.replace(path)
     except OSError as error:
         raise _message(path, error) from error
@@ -65,9 +69,9 @@ def set_mtime(path: Path, nanoseconds: int) -> None:
         os.utime(path, ns=(nanoseconds, nanoseconds))
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, flush: bool = True) -> None:
     """Write `text` to `path`, completely or not at all."""
-    with write_atomically(path) as partial:
+    with write_atomically(path, flush=flush) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
