@@ -97,6 +97,15 @@ def test_the_line_follows_what_snakemake_prints_and_trusts_the_pace_of_the_build
     assert "########            ] 1 of 3 jobs, 1:00, about 1.5 minutes left" in progress.line(60.0)
 
 
+def test_what_is_no_job_is_not_counted():
+    progress = Progress({"tables": 1, "report": 1}, {}, None, began=0.0)
+    for number, rule in enumerate(("tables", "report", "all"), start=1):
+        progress.read(f"Finished jobid: {3 - number} (Rule: {rule})")
+        progress.read(f"{number} of 3 steps (33%) done")
+    assert "2 of 2 jobs" in progress.line(now=5.0)
+    assert progress.fraction == 1.0
+
+
 def test_without_any_record_the_line_counts_jobs_and_says_nothing_of_time():
     progress = Progress({"train": 4}, {}, None, began=0.0)
     assert "left" not in progress.line(now=5.0)

@@ -9,7 +9,6 @@ from sharc.workflow.estimate import spoken
 
 _STARTED = re.compile(r"^Job \d+: (\w+) ([^:]+):")
 _DONE = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)")
-_STEPS = re.compile(r"^(\d+) of (\d+) steps")
 _SHARE = re.compile(r"(\d+)%\|")  # tqdm's, of a stage that takes long
 _ENOUGH = 0.2  # of the work done, beyond which its pace alone is trusted
 _BAR = 20
@@ -28,19 +27,18 @@ class Progress:
     began: float = field(default_factory=time.monotonic)
     running: dict[str, str] = field(default_factory=dict)
     done: float = 0.0
-    steps: int = 0
+    finished: int = 0
     share: int | None = None
 
     def read(self, line: str) -> None:
         """Take in one line of Snakemake's output."""
         if found := _STARTED.match(line):
             self.running[found[1]] = found[2]
-        elif found := _DONE.match(line):
+        elif (found := _DONE.match(line)) and found[1] in self.jobs:  # not the rule `all`
+            self.finished += 1
             self.done += self._weight(found[1])
             self.running.pop(found[1], None)
             self.share = None
-        elif found := _STEPS.match(line):
-            self.steps = int(found[1])
         elif shares := _SHARE.findall(line):
             self.share = int(shares[-1])
 
@@ -55,7 +53,7 @@ class Progress:
         stage, name = next(reversed(self.running.items()), ("", ""))
         part = f" {self.share} %" if self.share is not None else ""
         now_running = f": {stage} {name}{part}" if stage else ""
-        count = f"{self.steps} of {sum(self.jobs.values())} jobs"
+        count = f"{self.finished} of {sum(self.jobs.values())} jobs"
         return f"[{bar}] {count}, {minutes}:{seconds:02}{said}{now_running}"
 
     @property
