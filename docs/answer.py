@@ -29,14 +29,14 @@ def readme(results: Path) -> str:
         return ""
     counts = index["counts"]
     lost = counts["kept_missing"]
-    more = "1 more is" if lost == 1 else f"{lost} more are"
-    missing = f", and {more} missing because runs diverged" if lost else ""
+    more = "One more diverged and is" if lost == 1 else f"{lost} more diverged and are"
+    missing = f" {more} left out." if lost else ""
     said = " ".join(index["answer"])
     return _wrapped(
-        f"{said} These are the {counts['kept'] - lost} that keep both of the paper's ideas, of "
-        f"{counts['sample']} drawn at random from all combinations of "
-        f"{_varied(results / 'specifications', index)} choices that others may make"
-        f"{missing} ([Specifications](docs/specifications.md))."
+        f"{said} We drew {counts['sample']} combinations of "
+        f"{_varied(results / 'specifications', index)} such choices at random; these are the "
+        f"{counts['kept'] - lost} that keep both of the paper's ideas.{missing} More under "
+        f"[Specifications](docs/specifications.md)."
     )
 
 

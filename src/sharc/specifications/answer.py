@@ -3,9 +3,10 @@
 Counted are the specifications of the random sample that keep both of the paper's ideas. The factor
 named is that of the fitted effect on the gain with the smallest p-value below 5 % after Holm's
 adjustment (of equal ones the largest), among values that at least five specifications make;
-without one, none is named. An idea is a reason in a scenario by the rule of the claims on most
-cases: if more than half of the specifications are decided for it. It is none if at most half of the
-means even point there and more are decided against it than for it.
+without one, none is named. An idea contributes to the gains in a scenario by the rule of the claims
+on most cases: if more than half of the specifications are decided for it. It does not if at most
+half of the means even point there and more are decided against it than for it. Else that it does
+could not be shown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,18 +56,18 @@ def sentences(questions: Questions, found: Found, effects: pd.DataFrame) -> list
         [found[contrast, scenario] for scenario in ORDER] for contrast in CONTRASTS
     )
     medians = listed(points(outcome.kept.median) for outcome in gain)
+    why = reasons({"saliency": saliency, "associative recall": recall})
     return [
         f"SHARC helps in {_counts(gain, ' specifications')} (median change {medians} points)"
         f"{f', most often with {choices[-1].phrase}' if choices else ''}.",
-        f"It hurts in {_losses(gain)}, and the others are undecided; "
-        f"{f'it helps least often with {choices[0].phrase}' if choices else _NO_CHOICE}.",
+        f"It hurts in {_losses(gain)}, and the others are undecided"
+        f"{f'; it helps least often with {choices[0].phrase}' if choices else _NO_CHOICE}.",
         f"Salient channels beat random ones in {_counts(saliency)}, and associative recall beats "
-        f"zeros in {_counts(recall)}: "
-        f"{reasons({'saliency': saliency, 'associative recall': recall})}.",
+        f"zeros in {_counts(recall)}. {why[0].upper()}{why[1:]}.",
     ]
 
 
-_NO_CHOICE = "no single choice is shown to make the difference"
+_NO_CHOICE = ". We could not trace the difference to any single choice"
 
 
 def _counts(asked: Sequence[Outcome], noun: str = "") -> str:
@@ -146,29 +147,39 @@ def verdict(curve: Curve) -> str:
 
 
 def reasons(ideas: Mapping[str, Sequence[Outcome]]) -> str:
-    """Whether the two ideas are reasons for the gains, in words."""
+    """Whether the two ideas contribute to the gains, in words."""
     (first, one), (second, other) = ((name, _role(asked)) for name, asked in ideas.items())
-    if one != other:
-        return (
-            f"{first} {one.format('a reason for the gains')}, while {second} {other.format('one')}"
-        )
-    if one == _IS:
-        return f"both {first} and {second} are reasons for the gains"
-    if one in (_IS_NOT, _NOT_SHOWN):
-        said = one.replace("not ", "").format("a reason for the gains")
-        return f"neither {first} nor {second} {said}"
-    return f"{first} {one.format('a reason for the gains')}, and so is {second}"
+    if one == other:
+        return _BOTH[one.does].format(first, second) + one.only
+    said = _FIRST[one.does].format(first) + one.only
+    return f"{said}; {_SECOND[other.does].format(second)}{other.only}"
 
 
-_IS, _IS_NOT, _NOT_SHOWN = "is {}", "is not {}", "is not shown to be {}"
+class _Role(NamedTuple):
+    """Whether an idea contributes to the gains, and where alone."""
+
+    does: str
+    only: str = ""
 
 
-def _role(asked: Sequence[Outcome]) -> str:
-    """What an idea is, with room for the words `a reason`."""
+_FIRST = {
+    YES: "{} contributes to the gains",
+    NO: "{} does not contribute to the gains",
+    OPEN: "we could not show that {} contributes to the gains",
+}
+_SECOND = {YES: "{} does", NO: "{} does not", OPEN: "for {} we could not show it"}
+_BOTH = {
+    YES: "both {} and {} contribute to the gains",
+    NO: "neither {} nor {} contributes to the gains",
+    OPEN: "we could not show that {} or {} contributes to the gains",
+}
+
+
+def _role(asked: Sequence[Outcome]) -> _Role:
+    """Yes in one scenario is enough; no needs both."""
     found = {labels.scenario(outcome.scenario): verdict(outcome.kept) for outcome in asked}
     holds = [name for name, said in found.items() if said == YES]
-    if len(holds) == len(found):
-        return _IS
     if holds:
-        return f"is {{}} in {listed(holds)} alone"
-    return _IS_NOT if set(found.values()) == {NO} else _NOT_SHOWN
+        partly = len(holds) < len(found)
+        return _Role(YES, f", but we could show it in {listed(holds)} only" if partly else "")
+    return _Role(NO if set(found.values()) == {NO} else OPEN)
