@@ -39,7 +39,8 @@ def test_a_whole_demo_takes_what_its_record_says(demo, unbuilt):
     assert found.memory_mb == pytest.approx(2 * train["peak_mb"])
     assert found.source == "results/demo/made.json"
     disk = sum(row["disk_mb"] for row in DEMO["cost"])
-    assert f"on 2 cores, 1.6 GB of memory, {disk:.0f} MB of disk (from" in found.text()
+    memory = 2 * train["peak_mb"] / 1000
+    assert f"on 2 cores, {memory:.1f} GB of memory, {disk:.0f} MB of disk (from" in found.text()
 
 
 def test_more_cores_take_less_and_a_part_takes_a_part(demo, unbuilt):
