@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sharc.config import load_params
+from sharc.config.load import overridden
 from sharc.errors import UserError
 
 PARAMS = Path(__file__).parent.parent / "params.yaml"
@@ -76,6 +77,47 @@ def test_a_name_that_could_leave_its_folder_or_reach_a_shell_is_refused(tmp_path
 def test_a_setting_of_a_suite_is_named_where_it_stands(tmp_path: Path):
     message = refused(tmp_path, "features.image_size: 64", "features.image_size: 5")
     assert "suites.demo.set.features.image_size" in message
+
+
+def test_a_misspelt_block_is_named_though_the_suite_sets_something_in_it(tmp_path: Path):
+    message = refused(tmp_path, "\nfeatures:", "\nfeature:")
+    assert "  feature: unknown key 'feature'. Did you mean 'features'?" in message
+    assert "  features: this key is missing" in message
+    assert "suites.demo.set" not in message
+    deeper = refused(tmp_path, "  paper:\n    read", "  papr:\n    read")
+    assert "  protocols.papr: unknown key 'papr'. Did you mean 'paper'?" in deeper
+
+
+def test_a_setting_in_a_block_that_is_not_there_is_refused(tmp_path: Path):
+    message = refused(tmp_path, "features.image_size: 64", "backbones.image_size: 64")
+    assert "suites.demo.set: backbones.image_size: unknown key 'backbones'" in message
+
+
+def test_a_value_that_the_suite_overrides_must_be_legal_too(tmp_path: Path):
+    message = refused(tmp_path, "learning_rate: 0.1", "learning_rate: fast")
+    assert "  train.learning_rate: Input should be a valid number" in message
+    assert "(got 'fast')" in message
+
+
+def test_what_a_suite_overrides_is_said_with_both_values(tmp_path: Path):
+    path = tmp_path / "params.yaml"
+    path.write_text(PARAMS.read_text().replace("learning_rate: 0.1", "learning_rate: 0.5", 1))
+    params = load_params(path)
+    assert params.train.learning_rate == 0.02
+    assert overridden(params, path) == {
+        "features.image_size": (64, 224),
+        "protocols.paper.normalisation": ("own", "dataset"),
+        "train.learning_rate": (0.02, 0.5),
+    }
+    assert overridden(load_params(path, "paper"), path) == {}
+
+
+def test_a_number_in_place_of_a_list_is_answered_with_a_list(tmp_path: Path):
+    message = refused(tmp_path, "seeds: [0, 1, 2, 3, 4]", "seeds: 5")
+    assert (
+        "suites.demo.seeds: Input should be a valid list, for example [0, 1, 2] (got 5)" in message
+    )
+    assert "for example [digits] (got 'digits')" in refused(tmp_path, "[digits]", "digits")
 
 
 def test_a_yaml_tag_is_refused_and_not_executed(tmp_path: Path):

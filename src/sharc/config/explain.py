@@ -1,6 +1,6 @@
 """Turn a failed check of params.yaml into messages a person can act on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,33 +9,52 @@ from pydantic import BaseModel, ValidationError
 from sharc.config.model import Params
 from sharc.options.base import complaint
 
+Mistake = tuple[str, str]  # a key with dots, and what is wrong there: the bad value, what is legal
 
-def explain(error: ValidationError, path: Path, suite: str, settings: Mapping[str, Any]) -> str:
-    """One line per mistake: file, key, bad value, what is legal; then what to do."""
-    lines = []
+
+def mistakes(error: ValidationError) -> list[Mistake]:
+    """What one of pydantic's errors says, in words."""
+    found = []
     for item in error.errors():
         keys = [str(key) for key in item["loc"] if key != "[key]"]
-        lines.append(
-            f"  {_place(keys, suite, settings)}: {complaint(dict(item), _known_keys(keys[:-1]))}"
-        )
-    unique = list(dict.fromkeys(lines))
-    return "\n".join([f"{path} is not valid:", *unique, f"Fix {path}, then run `sharc validate`."])
+        found.append((".".join(keys), _said(dict(item), _known_keys(keys[:-1]))))
+    return found
 
 
-def _place(keys: list[str], suite: str, settings: Mapping[str, Any]) -> str:
-    dotted = ".".join(keys)
-    return f"suites.{suite}.set.{dotted}" if dotted in settings else dotted
+def explain(found: Iterable[Mistake], path: Path) -> str:
+    """One line per mistake, then what to do."""
+    lines = dict.fromkeys(f"  {key}: {said}" for key, said in found)
+    return "\n".join([f"{path} is not valid:", *lines, f"Fix {path}, then run `sharc validate`."])
 
 
-def _known_keys(keys: list[str]) -> list[str]:
-    """The field names of the block at `keys`, following lists, options and dictionaries."""
+def _said(item: Mapping[str, Any], known: list[str]) -> str:
+    if item["type"] == "list_type" and not isinstance(item["input"], dict):
+        given = item["input"]
+        example = f"[{given}]" if isinstance(given, str) else "[0, 1, 2]"
+        return f"Input should be a valid list, for example {example} (got {given!r})"
+    return complaint(item, known)
+
+
+def is_required(keys: Sequence[str]) -> bool:
+    """Whether the model asks for the key at `keys`, so that it says where one is missing."""
+    fields = getattr(_model_at(keys[:-1]), "model_fields", {})
+    return keys[-1] in fields and fields[keys[-1]].is_required()
+
+
+def _known_keys(keys: Sequence[str]) -> list[str]:
+    """The field names of the block at `keys`."""
+    return list(getattr(_model_at(keys), "model_fields", []))
+
+
+def _model_at(keys: Sequence[str]) -> Any:
+    """The model of the block at `keys`, following lists, options and dictionaries."""
     model: Any = Params
     for key in keys:
         fields = getattr(model, "model_fields", None)
         if fields is None or key not in fields:
             continue  # the key of a dictionary: its value's model is in hand already
         model = _block_in(fields[key].annotation)
-    return list(getattr(model, "model_fields", []))
+    return model
 
 
 def _block_in(annotation: Any) -> Any:

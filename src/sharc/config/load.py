@@ -8,7 +8,7 @@ import yaml
 from pydantic import ValidationError
 
 from sharc.config.added import adopt_added
-from sharc.config.explain import explain
+from sharc.config.explain import Mistake, explain, is_required, mistakes
 from sharc.config.model import Params
 from sharc.errors import UserError, unknown
 
@@ -36,10 +36,47 @@ def load_params(path: Path = Path("params.yaml"), suite: str | None = None) -> P
     for key, value in settings.items():
         _assign(resolved, key, value, path, name)
     adopt_added(resolved, path)
+    params, found = _checked(resolved)
+    found = [(f"suites.{name}.set.{key}" if key in settings else key, said) for key, said in found]
+    _, hidden = _checked(_with_overridden(resolved, raw, settings))
+    found += [mistake for mistake in hidden if mistake[0] in settings]
+    if params is None or found:
+        raise UserError(explain(found, path))
+    return params
+
+
+def overridden(params: Params, path: Path = Path("params.yaml")) -> dict[str, tuple[Any, Any]]:
+    """What the chosen suite sets in place of another value: its value, and the one in the file."""
+    raw, settings = _read(path), params.chosen.set
+    values = {key: (value, _value(raw, key)) for key, value in settings.items()}
+    return {key: pair for key, pair in values.items() if pair[1] not in (pair[0], None)}
+
+
+def _checked(content: dict[str, Any]) -> tuple[Params | None, list[Mistake]]:
     try:
-        return Params.model_validate(resolved)
+        return Params.model_validate(content), []
     except ValidationError as error:
-        raise UserError(explain(error, path, name, settings)) from None
+        return None, mistakes(error)
+
+
+def _with_overridden(
+    resolved: dict[str, Any], raw: dict[str, Any], settings: dict[str, Any]
+) -> dict[str, Any]:
+    """The content with the values that the suite's settings hide: they must be legal too."""
+    content = copy.deepcopy(resolved)
+    for key in settings:
+        *parents, last = str(key).split(".")
+        block, value = _value(content, ".".join(parents)), _value(raw, key)
+        if isinstance(block, dict) and last in block and value is not None:
+            block[last] = value
+    return content
+
+
+def _value(content: Any, dotted: str) -> Any:
+    """The value at a dotted key, or None."""
+    for name in str(dotted).split("."):
+        content = content.get(name) if isinstance(content, dict) else None
+    return content
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -72,7 +109,13 @@ def _assign(resolved: dict[str, Any], dotted: str, value: Any, path: Path, suite
     """Put `value` at the dotted key; the last name may be new, the model judges it later."""
     *parents, last = str(dotted).split(".")
     block: Any = resolved
-    for name in parents or [last]:
+    for at, name in enumerate(parents or [last]):
+        if (
+            isinstance(block, dict)
+            and name not in block
+            and is_required([*parents, last][: at + 1])
+        ):
+            return  # misspelt or missing in the file itself: the model says so
         if not isinstance(block, dict) or name not in block:
             known = map(str, block) if isinstance(block, dict) else []
             raise UserError(f"{path}: suites.{suite}.set: {dotted}: {unknown('key', name, known)}")
