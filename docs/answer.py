@@ -73,6 +73,7 @@ def _answer(folder: Path) -> list[str]:
         _wrapped(index["figures"][0]["caption"]),
         pipes(heads, claims, "lrrrr"),
         *([_listed(fitted)] if fitted else []),
+        _wrapped("Which single choices change what the default says, and what five seeds detect:"),
         _listed(f"- {sentence}" for sentence in (*index["flips"], *index["power"])),
     ]
 
@@ -97,6 +98,10 @@ def _power(folder: Path) -> list[str]:
         rows.append([labels.scenario(row["scenario"]), *chosen, gain, *detects, *decided])
     heads = ["", *names, "gain", "5 seeds detect", "20 detect", "5 decide", "20 decide"]
     return [
+        _wrapped(
+            f"With twenty seeds, {len(cells)} cheap specifications (suite `power`, "
+            f"[numbers](../results/{folder.name}/power.csv)):"
+        ),
         _listed(f"- {sentence}" for sentence in index["power"]),
         pipes(heads, rows, "l" * (1 + len(names)) + "rrrll"),
     ]
