@@ -84,18 +84,9 @@ def new(
 @app.command()
 def validate(suite: Suite = None) -> None:
     """Check params.yaml and say what the chosen suite would build."""
-    from sharc.config import load_params
-    from sharc.external.table import check_external
-    from sharc.grid import cells
+    from sharc.cli.validate import validate_params
 
-    params = load_params(suite=suite)
-    check_external(params.external)
-    members = cells(params)
-    print(
-        f"params.yaml is valid. Suite {params.suite!r}: {len(members)} cells x "
-        f"{len(params.chosen.seeds)} seeds = {len(members) * len(params.chosen.seeds)} runs on "
-        f"{', '.join(params.chosen.datasets)}."
-    )
+    validate_params(suite)
 
 
 @app.command()

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 
+from sharc.cli.validate import without_effect
 from sharc.config import load_params
 from sharc.grid import cells
 from sharc.pipeline import build_graph
@@ -38,6 +39,8 @@ def show_grid(suite: str | None, all_jobs: bool) -> None:
         print(f"\nBuilding it takes {expected.text()}.")
     if all(state.current for state in found.values()):
         print("\nEverything is current: there is nothing to build.")
+    if overridden := without_effect(params):
+        print("\n" + "\n".join(overridden))
 
 
 def _print(rows: Sequence[tuple[str, ...]]) -> None:
