@@ -163,6 +163,45 @@ def test_a_wrong_entry_is_one_message_with_its_key(tmp_path: Path, entry: object
     assert said in message
 
 
+def test_a_misspelt_file_is_answered_with_those_that_are_there(tmp_path: Path):
+    (tmp_path / "own").mkdir()
+    for name in ("my_er_ace.py", "other.py", "test_other.py"):
+        (tmp_path / "own" / name).write_text(METHOD)
+    entry = {"class": "own/my_erace.py:Mine"}
+    message = refused(project(tmp_path, {"methods": {"mine": entry}}, methods="mine"))
+    own = tmp_path / "own"
+    assert f"the file {own}/my_erace.py does not exist." in message
+    assert f"Did you mean '{own}/my_er_ace.py'? {own}/ holds my_er_ace.py, other.py." in message
+
+
+def test_a_mistake_in_a_file_is_to_be_fixed_there_and_one_in_params_yaml_here(tmp_path: Path):
+    (tmp_path / "broken.py").write_text("class Mine:\nbut not Python\n")
+    broken = {"broken": {"class": "broken.py:Mine"}}
+    path = project(tmp_path, {"methods": broken})
+    assert refused(path).endswith(f"\nFix {tmp_path}/broken.py, then run `sharc validate`.")
+    path = project(tmp_path, {"methods": broken | {"absent": {"class": "absent.py:Mine"}}})
+    assert refused(path).endswith(
+        f"\nFix {path} and {tmp_path}/broken.py, then run `sharc validate`."
+    )
+
+
+@pytest.mark.parametrize(
+    ("block", "entry", "said"),
+    [
+        ("datasets", {"foldr": "pics", "tasks": 2}, "unknown key 'foldr'. Did you mean 'folder'?"),
+        ("datasets", {"clas": "x.py:X", "tasks": 2}, "unknown key 'clas'. Did you mean 'class'?"),
+        ("methods", {"clas": "x.py:X", "alpha": 1}, "unknown key 'clas'. Did you mean 'class'?"),
+        ("backbones", {"torchvison": "resnet18"}, "Did you mean 'torchvision'?"),
+    ],
+)
+def test_a_misspelt_word_for_where_something_is_is_named(
+    tmp_path: Path, block: str, entry: dict[str, object], said: str
+):
+    message = refused(project(tmp_path, {block: {"mine": entry}}))
+    assert f"{block}.mine: unknown key" in message
+    assert said in message
+
+
 def test_a_near_name_is_named_before_how_to_add_ones_own(tmp_path: Path):
     assert "Did you mean 'derpp'?" in refused(project(tmp_path, {"methods": {"derp": {}}}))
 

@@ -6,6 +6,7 @@ found before anything is built.
 
 import ast
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,22 @@ def check_reference(reference: str) -> None:
     module, name = split_reference(reference)
     file = module_file(module)
     if file is None or not file.is_file():
-        what = f"the file {module} does not exist" if is_path(module) else f"no module {module!r}"
-        raise UserError(f"{what}: write `path/to/file.py:ClassName`.")
+        raise UserError(f"{_absent(module)} Write `path/to/file.py:ClassName`.")
     if _defined(file, name) is None:
         classes = [node.name for node in _parsed(file).body if isinstance(node, ast.ClassDef)]
         raise UserError(f"{file} has no class {name!r}. Its classes: {', '.join(classes) or '-'}.")
+
+
+def _absent(module: str) -> str:
+    """That a module or file does not exist, and which files do."""
+    if not is_path(module):
+        return f"no module {module!r}."
+    folder, name = Path(module).parent, Path(module).name
+    there = sorted(p.name for p in folder.glob("*.py") if not p.name.startswith("test_"))
+    near = get_close_matches(name, there, n=1)
+    hint = f" Did you mean {str(folder / near[0])!r}?" if near else ""
+    listed = f" {folder}/ holds {', '.join(there)}." if there else ""
+    return f"the file {module} does not exist.{hint}{listed}"
 
 
 def imported_names(file: Path) -> Iterator[str]:

@@ -9,6 +9,7 @@ a `class` is looked up among the installed packages, by the entry point groups `
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -19,6 +20,7 @@ from sharc.class_text import check_reference, class_attribute
 from sharc.config.backbones import LIBRARIES
 from sharc.config.datasets import IMAGES, Dataset
 from sharc.errors import UserError, unknown
+from sharc.references import is_path, split_reference
 
 BLOCKS = {
     "methods": "method",
@@ -35,9 +37,9 @@ def adopt_added(raw: dict[str, Any], path: Path) -> None:
     """Register what `raw` adds and leave only its options in `raw`."""
     found: dict[str, dict[str, str]] = {}
     shown: dict[str, dict[str, dict[str, str | None]]] = {}
-    mistakes = []
+    mistakes, wrong = [], []
     for block, name, options in _entries(raw):
-        kind = BLOCKS[block]
+        kind, reference = BLOCKS[block], None
         try:
             reference = _reference(block, name, options, path)
             if reference is None:
@@ -48,14 +50,18 @@ def adopt_added(raw: dict[str, Any], path: Path) -> None:
             found.setdefault(kind, {})[name] = reference
         except UserError as error:
             mistakes.append(f"  {block}.{name}: {error}")
+            wrong.append(_file_at_fault(str(error), reference) or str(path))
     if mistakes:
-        raise UserError(
-            "\n".join(
-                [f"{path} is not valid:", *mistakes, f"Fix {path}, then run `sharc validate`."]
-            )
-        )
+        fix = f"Fix {' and '.join(dict.fromkeys(wrong))}, then run `sharc validate`."
+        raise UserError("\n".join([f"{path} is not valid:", *mistakes, fix]))
     registry.adopt(found)
     looks.adopt(shown)
+
+
+def _file_at_fault(message: str, reference: str | None) -> str | None:
+    """The user's file that a message begins with; None if params.yaml itself is wrong."""
+    file = split_reference(reference)[0] if reference else ""
+    return file if is_path(file) and message.startswith(f"{file}:") else None
 
 
 def _entries(raw: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -91,7 +97,7 @@ def _reference(block: str, name: str, options: dict[str, Any], path: Path) -> st
     if (reader := _reader(block, options, path)) is not None:
         return reader
     if given is None:
-        return _installed_reference(block, name)
+        return _installed_reference(block, name, options)
     if block == "datasets":  # keys that our data sets do not know are for the class
         unknown_keys = options.keys() - Dataset.model_fields
         options["options"] = {key: options.pop(key) for key in sorted(unknown_keys)}
@@ -118,16 +124,29 @@ def _placed(given: Any, path: Path) -> str:
     return f"{path.parent / module}:{called}" if module.endswith(".py") else given
 
 
-def _installed_reference(block: str, name: str) -> str:
+def _installed_reference(block: str, name: str, options: dict[str, Any]) -> str:
     """The class that an installed package offers under this name."""
     kind, installed = BLOCKS[block], _installed(block)
     if name in installed:
         return installed[name]
+    if misspelt := _misspelt_source(block, options):
+        raise UserError(misspelt)
     known = [*registry.KINDS[kind], *installed]
     raise UserError(
         f"{unknown(kind, name, known)} To add your own, name its class here, "
         f"`{name}: {{class: own/{name}.py:ClassName}}`; `sharc new {kind} {name}` writes the file."
     )
+
+
+def _misspelt_source(block: str, options: dict[str, Any]) -> str:
+    """What to say of a key that is nearly `class`, `folder` or the like; "" if there is none."""
+    sources: dict[str, tuple[str, ...]] = {"datasets": (*IMAGES,), "backbones": LIBRARIES}
+    says_where = ("class", *sources.get(block, ()))
+    known = {*says_where, *(Dataset.model_fields if block == "datasets" else ())}
+    for key in options.keys() - known:
+        if set(get_close_matches(key, known, n=1, cutoff=0.5)) & set(says_where):
+            return unknown("key", key, known)
+    return ""
 
 
 @cache
