@@ -1,13 +1,16 @@
 """`sharc init` writes a whole project or nothing."""
 
 import errno
+import shutil
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
-from sharc.cli import project
+from sharc import registry
+from sharc.cli import app, project
 from sharc.cli.project import init_project
 from sharc.config import load_params
 from sharc.errors import UserError
@@ -55,6 +58,27 @@ def test_every_file_that_the_snakefile_names_comes_along(tmp_path: Path):
     for caption in (ROOT / "docs/captions").iterdir():
         assert caption.name in (ROOT / "Snakefile").read_text()
         assert (tmp_path / "docs/captions" / caption.name).is_file()
+
+
+def test_a_clones_own_files_come_along_with_the_params_yaml_that_names_them(
+    tmp_path: Path, monkeypatch
+):
+    clone = tmp_path / "clone"
+    init_project(clone)
+    shutil.copy(ROOT / "pyproject.toml", clone)
+    (clone / "own/deeper").mkdir()
+    (clone / "own/mine.py").write_text("from sharc.strategies.er import ER\n\nclass Mine(ER): ...")
+    (clone / "own/deeper/helper.py").write_text("")
+    text = (clone / "params.yaml").read_text()
+    changed = text.replace("  agem: {}", "  mine: {class: own/mine.py:Mine}\n  agem: {}", 1)
+    (clone / "params.yaml").write_text(changed)
+    monkeypatch.setattr(project, "PACKAGE", clone / "src" / "sharc")
+    init_project(tmp_path / "new")
+    assert (tmp_path / "new/own/deeper/helper.py").is_file()
+    assert load_params(tmp_path / "new/params.yaml").methods.mine == {}
+    registry.adopt({})
+    said = CliRunner().invoke(app, ["init", str(tmp_path / "newer")]).output
+    assert f"Copied params.yaml and own/ from {clone} as they are there." in said
 
 
 def test_a_folder_with_other_files_is_welcome(tmp_path: Path):

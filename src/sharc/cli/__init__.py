@@ -39,9 +39,11 @@ def init(
     folder: Annotated[Path, typer.Argument(help="A new folder, or `.` for this one.")],
 ) -> None:
     """Create a project: Snakefile, params.yaml, dvc.yaml, profiles and the paper's numbers."""
-    from sharc.cli.project import init_project
+    from sharc.cli.project import SHIPPED, init_project, source
 
     init_project(folder)
+    if source() != SHIPPED:
+        print(f"Copied params.yaml and own/ from {source()} as they are there.")
     print(
         f"{folder}/ is ready. Next:\n"
         f"  cd {folder}\n"

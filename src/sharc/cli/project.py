@@ -52,6 +52,11 @@ def _project() -> tuple[Path, list[Path]]:
     return clone, [path.relative_to(clone) for pattern in patterns for path in clone.glob(pattern)]
 
 
+def source() -> Path:
+    """Where a new project's files come from: the package, or the clone it is used from."""
+    return _project()[0]
+
+
 def _require_free(folder: Path, names: list[Path]) -> None:
     """Refuse to overwrite anything."""
     if folder.exists() and not folder.is_dir():
