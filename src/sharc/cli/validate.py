@@ -47,8 +47,6 @@ def _check_options(params: Params) -> None:
 
 def _check_images(params: Params, name: str) -> None:
     """That a user's images are there, and that their classes divide into the tasks."""
-    from sharc.datasets.image_folder import class_names
-
     block = params.datasets[name]
     if block.images is None:
         return
@@ -59,6 +57,8 @@ def _check_images(params: Params, name: str) -> None:
         print(f"datasets.{name}: {block.images} is not here: only what is built can be used.")
         return
     if block.images.is_dir() and block.folder:
+        from sharc.datasets.image_folder import class_names  # it imports NumPy and Pillow
+
         classes = len(block.classes or class_names(block.images))
         if classes % block.tasks:
             legal = [str(n) for n in range(1, classes + 1) if classes % n == 0]
