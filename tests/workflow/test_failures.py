@@ -31,16 +31,16 @@ def test_a_cell_that_raises_costs_no_other_cell_and_is_tried_again(project: Proj
     output = project.snakemake(code=1)
     line = module.read_text().splitlines().index(SABOTAGE.splitlines()[7]) + 1
     said = f"src/sharc/strategies/er.py:{line}: ER: RuntimeError: caused on purpose"
-    failed = f"outputs/runs/{LITE0}/er/dense/b60/seed0.json: {said}"
-    assert failed in output
-    assert f"(outputs/logs/train/{LITE0}/er/dense.log)" in output
-    assert failed in project.text(f"outputs/logs/train/{LITE0}/er/dense.log")
+    first = f"outputs/runs/{LITE0}/er/dense/b60/seed0.json"
+    log = f"outputs/logs/train/{LITE0}/er/dense.log"
+    assert f"\n6 runs failed:\n  {first} and 5 more: {said} ({log})\n" in output
+    assert f"\n2 of its runs failed:\n  {first} and 1 more: {said}\n" in project.text(log)
     assert "missing" in project.text("outputs/tables/task_il_main.md")
     assert "report.html" in {path.name for path in (project.folder / "outputs").iterdir()}
 
     project.run("sharc", "export", "results/gap")
     missing = json.loads(project.text("results/gap/made.json"))["failed"]
-    assert missing[failed.removesuffix(f": {said}")] == said
+    assert missing[first] == said
 
     before = project.records()
     assert "caused on purpose" in project.snakemake(code=1)

@@ -1,11 +1,13 @@
 """`sharc build`: Snakemake with one line of live progress, or a line a minute into a file."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import threading
 from collections import Counter
+from itertools import dropwhile
 from pathlib import Path
 
 from sharc.config import load_params
@@ -16,7 +18,8 @@ from sharc.workflow.freshness import states
 from sharc.workflow.progress import Progress
 
 LOG = Path("outputs/logs/build.log")
-_SHOWN = 25  # lines of a failed build
+_FAILED = re.compile(r"\d+ runs? failed:$")  # said last, where nothing else went wrong
+_SHOWN = 25  # lines of any other failed build
 _EVERY, _EVERY_IN_FILE = 0.5, 60.0  # seconds between two updates of the line
 
 
@@ -34,7 +37,8 @@ def build(suite: str | None, cores: int | None, targets: list[str]) -> None:
     command = ["snakemake", "--cores", str(cores), *(targets or ["all"])]
     code = _watched([*command, *(["--config", f"suite={suite}"] if suite else [])], progress)
     if code:
-        last = LOG.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN:]
+        lines = LOG.read_text(encoding="utf-8", errors="replace").splitlines()
+        last = list(dropwhile(lambda line: not _FAILED.match(line), lines)) or lines[-_SHOWN:]
         raise UserError("\n".join([*last, f"\nThe build failed; its full output is in {LOG}."]))
     print("Done: open outputs/report.html")
 

@@ -18,6 +18,7 @@ from sharc.artifacts.files import digest_of, write_json, write_text
 from sharc.artifacts.receipts import Receipt, write_receipt
 from sharc.errors import UserError
 from sharc.pipeline import load_graph
+from sharc.workflow.freshness import by_reason
 from sharc.workflow.graph import Graph
 from sharc.workflow.stage import Build, Job, Result
 
@@ -71,7 +72,10 @@ def build(graph: Graph, job: Job, threads: int) -> str:
     record = _record(graph, job, inputs, result)
     write_json(job.provenance, record | provenance.surroundings(threads) | watch.reading())
     write_receipt(job.receipt, Receipt(key, record["outputs"], result.failed))
-    return "built" + "".join(f"\n  {name}: {why}" for name, why in result.failed.items())
+    if not result.failed:
+        return "built"
+    lines = by_reason(result.failed).values()
+    return "\n".join(["built", f"{len(result.failed)} of its runs failed:", *lines])
 
 
 def _record(graph: Graph, job: Job, inputs: dict[str, str], result: Result) -> dict[str, Any]:

@@ -107,8 +107,8 @@ class Suite:
             dvc.record(self.graph, self.name if self.overridden else None)
         except UserError as error:
             _stop(error)
-        if failed := list(failures(self.graph)):
-            print(f"{len(failed)} runs failed:", *failed, sep="\n", file=sys.stderr)
+        if failed := failures(self.graph):
+            print(*failed, sep="\n", file=sys.stderr)
             sys.exit(1)
 
 

@@ -1,6 +1,6 @@
 """Which jobs are current, decided by content and passed to Snakemake as modification times."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,11 +73,25 @@ def order_times(graph: Graph, found: dict[str, State]) -> None:
         newest[job.id] = max((path.stat().st_mtime_ns for path in files), default=0)
 
 
-def failures(graph: Graph) -> Iterator[str]:
-    """A line for every run that failed: its record, the reason, and where to read more."""
-    for job in graph.jobs.values():
-        for name, message in failures_of([job]).items():
-            yield f"  {name}: {message} ({job.log})"
+def failures(graph: Graph) -> list[str]:
+    """How many runs failed, then each reason once: whose it is, and where to read more."""
+    logs = {name: job.log for job in graph.jobs.values() for name in failures_of([job])}
+    failed = failures_of(graph.jobs.values())
+    if not failed:
+        return []
+    lines = [f"{line} ({logs[first]})" for first, line in by_reason(failed).items()]
+    return [f"{len(failed)} run{'s' * (len(failed) > 1)} failed:", *lines]
+
+
+def by_reason(failed: Mapping[str, str]) -> dict[str, str]:
+    """A line per reason, by the first run that failed for it: `<run> and 24 more: <reason>`."""
+    alike: dict[str, list[str]] = {}
+    for name, reason in failed.items():
+        alike.setdefault(reason, []).append(name)
+    return {
+        names[0]: f"  {names[0]}{f' and {len(names) - 1} more' * (len(names) > 1)}: {reason}"
+        for reason, names in alike.items()
+    }
 
 
 def failures_of(jobs: Iterable[Job]) -> dict[str, str]:
