@@ -205,6 +205,8 @@ def test_the_answer_counts_what_the_comparison_says():
         "Of the paper's 2 sentences that this suite tests, 1 are reproduced, 0 are not and 1 are "
         "undecided."
     )
+    task_il, *_ = answer.sentences(Results(made.results), compared.assign(method="mine"), claims)
+    assert f"with and without SHARC, your own included, {expected}" in task_il
 
 
 def test_an_answer_from_elsewhere_takes_the_place_of_the_suites_own(tmp_path):

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from sharc.registry import DATASETS, METHODS
 from sharc.results import labels
 from sharc.results.folder import Results
 from sharc.results.labels import listed
@@ -37,9 +38,11 @@ def _gain(results: Results, compared: pd.DataFrame, scenario: str) -> str:
     rows = here.to_dict("records")
     of_all = pooled([_by_seed(results, row) for row in rows])
     verdicts = _verdicts(of_all)
+    added = any(row["method"] not in METHODS or row["dataset"] not in DATASETS for row in rows)
     return (
         f"In {labels.scenario(scenario)}, of {of_all.cells} comparisons of a method with and "
-        f"without SHARC, {verdicts}; the mean gain in ACC is {_points(of_all)}."
+        f"without SHARC{', your own included' if added else ''}, {verdicts}; the mean gain in ACC "
+        f"is {_points(of_all)}."
     )
 
 
