@@ -47,7 +47,7 @@ def init(
     print(
         f"{folder}/ is ready. Next:\n"
         f"  cd {folder}\n"
-        "  snakemake --cores 2 all      the demo suite, to outputs/report.html\n"
+        "  sharc build                  the demo suite, to outputs/report.html\n"
         "To version results with Git and DVC, run `git init` there first."
     )
 

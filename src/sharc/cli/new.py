@@ -61,7 +61,7 @@ def _start(kind: str, name: str, params: Params) -> str:
         [
             f"Wrote {file} and {test}. Two lines of {PARAMS} put it into every table:",
             f"\n  {BLOCK_OF[kind]}:\n    {entry}\n\n  suites:\n    {params.suite}:\n      {use}\n",
-            f"Next: pytest {test}; sharc validate; snakemake --cores 2 all",
+            f"Next: pytest {test}; sharc validate; sharc build",
         ]
     )
 
@@ -95,7 +95,7 @@ def _add_images(name: str, images: Path, suite: str) -> str:
     said = ", ".join(f"{key}: {value}" for key, value in entry.items())
     return (
         f"{PARAMS}: added `{name}: {{{said}}}` under datasets, and {name} to the data sets of "
-        f"suite {suite}.\nNext: snakemake --cores 2 all"
+        f"suite {suite}.\nNext: sharc build"
     )
 
 
