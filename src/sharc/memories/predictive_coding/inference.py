@@ -34,7 +34,10 @@ class WriteGrams(NamedTuple):
 
 
 class Adam:
-    """Kingma & Ba's rule with its usual constants."""
+    """Kingma & Ba's rule with its usual constants.
+
+    torch.optim.Adam rounds in another order, which would move every committed number.
+    """
 
     def __init__(self, like: Tensor, rate: float) -> None:
         self.rate, self.count = rate, 0
