@@ -36,6 +36,8 @@ def bare(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project
         ("outputs/figure1/digits", "figure1 digits"),
         (f"./outputs/features/{LITE0}", f"features {LITE0}"),
         (f"outputs/runs/{LITE0}/er/dense/b50/seed1.json", f"train {LITE0}/er/dense"),
+        (f"outputs/runs/{LITE0}/er/dense/b50", f"train {LITE0}/er/dense"),
+        (f"outputs/runs/{LITE0}/er/dense", f"train {LITE0}/er/dense"),
         ("data/splits/digits.json", "split digits"),
         ("data/raw/digits/train.safetensors", "download digits"),
     ],

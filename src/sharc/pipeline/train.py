@@ -66,7 +66,8 @@ class Train(Job):
         return chosen_modules(self.method, self.settings["options"])
 
     def owns(self, path: Path) -> bool:
-        return path == self.receipt or path in {run.path for run in self.records(lambda _: "")}
+        records = (run.path for run in self.records(lambda _: ""))
+        return path == self.receipt or any(record.is_relative_to(path) for record in records)
 
     def records(self, key_of: KeyOf) -> Iterator[Wanted]:
         who = {"dataset": self.dataset, "backbone": self.backbone, "method": self.method}
