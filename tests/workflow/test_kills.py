@@ -75,6 +75,18 @@ def test_a_half_written_dvc_lock_is_rewritten(project: Project, kept: float):
     assert "Nothing to be done" in project.snakemake()
 
 
+def test_dvcs_list_of_files_in_use_is_rewritten_if_a_kill_left_it_empty(project: Project):
+    (project.folder / "dvc.lock").unlink()
+    in_use = project.folder / ".dvc/tmp/rwlock"
+    in_use.write_text("")
+    assert "JSON structure is corrupted" in project.run("dvc", "status", code=None)
+    output = project.snakemake()
+    assert ".dvc/tmp/rwlock was damaged" in output
+    assert built(output) == set()
+    assert in_use.read_text()
+    assert "up to date" in project.run("dvc", "status")
+
+
 def test_a_build_not_recorded_in_dvc_is_recorded_by_the_next(project: Project):
     (project.folder / "dvc.lock").unlink()
     assert "report:all: kept" in project.snakemake()

@@ -22,6 +22,7 @@ from sharc.workflow.graph import Graph
 from sharc.workflow.stash import put_aside
 
 LOCK = Path("dvc.lock")
+_IN_USE = Path(".dvc/tmp/rwlock")  # which running DVC uses which files
 _STAGES = Path("dvc.yaml")
 _RECORDED = Path(".sharc/recorded")
 _EMPTY = ".gitkeep"  # DVC wants every folder it was promised, and none of them empty
@@ -84,10 +85,11 @@ def _commit(targets: list[str]) -> None:
     words = ("--wait-for-lock", "commit", "--force", *targets)
     print("Recording the build in DVC.", flush=True)
     done = _run(*words)
-    if done.returncode and f"{LOCK}'" in done.stderr:
-        print(f"{LOCK} was damaged (a killed build or an unresolved merge): writing it again.")
-        put_aside(LOCK)
-        done = _run(*words)
+    for path in (_IN_USE, LOCK):  # DVC writes both in place
+        if done.returncode and f"{path}'" in done.stderr:
+            print(f"{path} was damaged (a killed build or an unresolved merge): writing it again.")
+            put_aside(path)
+            done = _run(*words)
     if done.returncode:
         raise UserError(f"`dvc {' '.join(words)}` failed:\n{done.stderr}")
 
