@@ -74,8 +74,8 @@ TARGETS = [
       for more, way in (("", "authors"), (" with their saliency", "authors_saliency"))),
     Target("BayesPCN, write and read: direct Adam, the same 50 maps", "bayes_pcn_vs_direct", 50),
     Target("BayesPCN, read: direct Adam, the same 50 maps", "bayes_pcn_read_vs_direct", 50),
-    *(Target(f"Features' share of the matmul peak, {label}", f"features_percent_of_peak_{name}",
-             65, "depthwise convolutions", "%")
+    *(Target(f"Features' share of the peak of PyTorch's matmul, {label}",
+             f"features_percent_of_peak_{name}", 65, "depthwise convolutions", "%")
       for label, name in (("EfficientNet-Lite0", "efficientnet_lite0"), ("ResNet18", "resnet18"))),
     Target("Strategies whose runs alone and stacked are equal bit for bit", "stacked_equals_lone",
            len(METHODS), unit=f"of {len(METHODS)}"),
