@@ -62,16 +62,16 @@ def require(device: str) -> None:
         return
     built = f"built for CUDA {torch.version.cuda}" if torch.version.cuda else "built without CUDA"
     raise UserError(
-        f"There is no GPU to check. PyTorch {torch.__version__}, {built}, sees none; nvidia-smi "
-        f"says: {driver() or 'it is not installed'}.\n"
+        f"No GPU found: PyTorch {torch.__version__}, {built}, sees none.\n"
+        f"nvidia-smi: {driver() or 'not installed'}.\n"
         "Run this on a machine with a GPU and NVIDIA's driver. If nvidia-smi lists the GPU, delete "
-        ".venv and try again: where there is no driver, PyTorch is installed without what a GPU "
-        "needs.\n`make gpu-check DEVICE=cpu` rehearses the check on the processor."
+        ".venv and try again: on a machine without a driver, PyTorch is installed without CUDA.\n"
+        "`make gpu-check DEVICE=cpu` rehearses the check on the CPU."
     )
 
 
 def driver() -> str:
-    """What NVIDIA's tool says of GPU, driver and memory; nothing where there is no such tool."""
+    """GPU, driver and memory as nvidia-smi lists them; empty if it is not installed."""
     if not shutil.which("nvidia-smi"):
         return ""
     words = ["nvidia-smi", ASKED, "--format=csv,noheader"]
@@ -105,7 +105,7 @@ def check(device: str, features: str) -> Agreement:
 
 def prepare(project: Path, **devices: str) -> None:
     """A new project with the last commit's parameters, and the device of each block."""
-    shutil.rmtree(project, ignore_errors=True)  # a device is no reason to build again
+    shutil.rmtree(project, ignore_errors=True)  # changing the device alone rebuilds nothing
     init_project(project)
     params = yaml.safe_load(git("show", "HEAD:params.yaml") or Path("params.yaml").read_text())
     for block, device in devices.items():

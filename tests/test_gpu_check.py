@@ -60,8 +60,8 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_without_a_gpu_it_says_what_was_found_and_what_to_do(no_gpu, capsys):
     assert gpu_check.main([]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("There is no GPU to check. PyTorch ")
-    assert "nvidia-smi says: it is not installed." in said
+    assert said.startswith("No GPU found: PyTorch ")
+    assert "nvidia-smi: not installed." in said
     assert "make gpu-check DEVICE=cpu" in said
 
 
@@ -73,7 +73,7 @@ def test_a_gpu_that_pytorch_does_not_see_is_named(no_gpu, capsys, words):
     tool.write_text(f"#!/bin/sh\n{words}\n")
     tool.chmod(0o755)
     assert gpu_check.main([]) == 2
-    assert "nvidia-smi says: Some GPU, 580.1, 8192 MiB." in capsys.readouterr().err
+    assert "nvidia-smi: Some GPU, 580.1, 8192 MiB." in capsys.readouterr().err
 
 
 # Comparison. ------------------------------------------------------------------------------------
