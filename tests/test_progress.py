@@ -48,6 +48,8 @@ def test_more_cores_take_less_and_a_part_takes_a_part(demo, unbuilt):
     wide = estimate(demo, state(demo, lambda job: False), cores=8)
     part = estimate(demo, state(demo, lambda job: job.stage == "train"), cores=2)
     assert part.seconds < wide.seconds < whole.seconds
+    alone = estimate(demo, state(demo, lambda job: False), cores=1)
+    assert " on 1 core, " in alone.text()
     assert part.memory_mb < whole.memory_mb
 
 

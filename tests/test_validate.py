@@ -72,7 +72,7 @@ def test_images_must_be_there_and_divide_into_the_tasks(folder: Path):
     assert "datasets.mine.tasks is 3, but 4 classes do not divide" in message
     assert "Legal: 1, 2, 4." in message
     moved = refused(*changed("folder: moved, tasks: 2"))
-    assert "datasets.mine: moved does not exist: name your images." in moved
+    assert "datasets.mine: moved does not exist: write where your images are." in moved
     (folder / "data/digests").mkdir(parents=True)
     (folder / "data/digests/mine.json").write_text("{}")
     assert "moved is not here" in validated(*changed("folder: moved, tasks: 2"))

@@ -53,7 +53,9 @@ def _check_images(params: Params, name: str) -> None:
     if not block.images.exists():
         kept = (FOLDER / f"{name}.json", Path("data/raw") / name / "meta.json")
         if not any(path.is_file() for path in kept):
-            raise UserError(f"datasets.{name}: {block.images} does not exist: name your images.")
+            raise UserError(
+                f"datasets.{name}: {block.images} does not exist: write where your images are."
+            )
         print(f"datasets.{name}: {block.images} is not here: only what is built can be used.")
         return
     if block.images.is_dir() and block.folder:

@@ -104,7 +104,8 @@ def _added_settings(params: Params) -> dict[str, Any]:
     path = Path(str(given.weights))
     if not path.is_file():
         raise UserError(
-            f"params.yaml: backbones.{params.chosen.backbone}.weights: {path} does not exist."
+            f"params.yaml: backbones.{params.chosen.backbone}.weights: {path} does not exist: "
+            "write where your weights are."
         )
     architecture = getattr(given, given.library)
     weights = {"path": str(path), "sha256": sha256_of(path)}

@@ -5,8 +5,8 @@ named is that of the fitted effect on the gain with the smallest p-value below 5
 adjustment (of equal ones the largest), among values that at least five specifications make;
 without one, none is named. An idea contributes to the gains in a scenario by the rule of the claims
 on most cases: if more than half of the specifications are decided for it. It does not if at most
-half of the means even point there and more are decided against it than for it. Else that it does
-could not be shown.
+half of the means even point there and more are decided against it than for it. Otherwise, we
+could not show that it does.
 """
 
 from collections.abc import Mapping, Sequence

@@ -30,9 +30,10 @@ class Estimate:
     def text(self) -> str:
         """`about 1.4 minutes on 2 cores, 1.6 GB of memory, 28 MB of disk (from ...)`."""
         disk = f", {_size(self.disk_mb)} of disk" if self.disk_mb else ""
+        cores = f"{self.cores} core{'s' * (self.cores > 1)}"
         without = f", which has no record of {', '.join(self.without)}" if self.without else ""
         return (
-            f"about {spoken(self.seconds)} on {self.cores} cores, {_size(self.memory_mb)} of "
+            f"about {spoken(self.seconds)} on {cores}, {_size(self.memory_mb)} of "
             f"memory{disk} (from {self.source}{without})"
         )
 
